@@ -1,0 +1,27 @@
+/* registry.h - which rungs were built into this program. build/lessonN/
+ * registry.c, written by the Makefile from the files in kernels/, defines it. */
+#ifndef PEAKBOUND_REGISTRY_H
+#define PEAKBOUND_REGISTRY_H
+
+#include <stddef.h>
+
+#include "cpu/rung.h"
+
+/* A compiled kernels/NN_name.cu (or lessons/NN_name/exercise.cu). */
+struct gpu_image {
+    const char *stem;          /* "03_shared_tile" */
+    const char *origin;        /* "kernels/03_shared_tile.cu" */
+    int is_exercise;           /* shown as "exercise (yours)" */
+    const unsigned char *data; /* fatbin, or PTX text when made by clang */
+    size_t size;
+};
+
+extern const struct gpu_image registry_images[];
+extern const int registry_image_count;
+extern const struct cpu_rung *const registry_cpu_rungs[];
+extern const int registry_cpu_rung_count;
+extern const int registry_lesson;           /* default lesson: 3 after make lesson3 */
+extern const char *const registry_compiler; /* "nvcc 13.0.88" or "clang 14.0.6" */
+extern const char *const registry_version;  /* "0.1.0" */
+
+#endif
