@@ -123,7 +123,10 @@ struct op_family {
     int count;
 };
 
-/* The families; a NULL-terminated list of them is in decode.c. */
+/* The families. Each ops_*.c exports nothing else: the files are built once per
+ * instruction set of the host with renamed families (see the Makefile), and
+ * ops_families() gives the NULL-terminated list for the CPU it runs on. */
+const struct op_family *const *ops_families(void);
 extern const struct op_family ops_integer, ops_float, ops_convert, ops_half, ops_logic,
     ops_memory, ops_atomic, ops_control, ops_warp, ops_tensor, ops_async;
 
