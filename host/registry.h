@@ -16,12 +16,16 @@ struct gpu_image {
     size_t size;
 };
 
-extern const struct gpu_image registry_images[];
+extern struct gpu_image registry_images[];
 extern const int registry_image_count;
-extern const struct cpu_rung *const registry_cpu_rungs[];
+extern const struct cpu_rung *registry_cpu_rungs[]; /* best build for this CPU */
 extern const int registry_cpu_rung_count;
 extern const int registry_lesson;           /* default lesson: 3 after make lesson3 */
 extern const char *const registry_compiler; /* "nvcc 13.0.88" or "clang 14.0.6" */
 extern const char *const registry_version;  /* "0.1.0" */
+
+/* Fill in what is only known at run time (image sizes, the build of each CPU rung
+ * that suits this CPU). Call once, first thing in main. */
+void registry_init(void);
 
 #endif

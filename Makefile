@@ -1,0 +1,212 @@
+# Peakbound: the whole build. `make help` lists the targets.
+#
+#   make deps lesson3 && ./run      install what is missing, build, run lesson 3
+#   make deps test                  build and run the tests
+#
+# Everything made goes to build/ (and ./run). Useful variables: CC, NVCC, BUILD,
+# CFLAGS, JOBS.
+
+VERSION := 0.1.0
+CC ?= cc
+NVCC ?= nvcc
+CLANG ?= clang
+BUILD ?= build
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+V ?= 0
+
+# --- what there is --------------------------------------------------------------
+
+RUNGS_GPU := $(sort $(wildcard kernels/[0-9]*_*.cu))
+RUNGS_CPU := $(sort $(wildcard kernels/[0-9]*_*.c))
+EXERCISES := $(sort $(wildcard lessons/*/exercise.cu))
+WRONG := $(sort $(wildcard tests/wrong/*.cu))
+HOST_SOURCES := $(filter-out host/main.c host/build/%.c host/sim/ops_%.c,\
+    $(wildcard host/*.c host/*/*.c)) host/sim/ops_families.c
+OPS_SOURCES := $(filter-out host/sim/ops_families.c,$(wildcard host/sim/ops_*.c))
+TEST_SOURCES := $(sort $(wildcard tests/test_*.c))
+number = $(shell echo $(patsubst %_,%,$(firstword $(subst _,_ ,$(notdir $(1))))) | sed 's/^0*//')
+LESSONS := $(sort $(foreach f,$(RUNGS_GPU) $(wildcard lessons/*),$(call number,$(f))))
+upto = $(foreach f,$(2),$(if $(shell [ $(call number,$(f)) -le $(1) ] && echo y),$(f)))
+
+# --- compilers ------------------------------------------------------------------
+
+WARN := -Wall -Wextra -Wpedantic -Werror
+CFLAGS ?= -O2 -g
+BASE := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp $(WARN) -MMD -MP
+LDLIBS := -lm -ldl -lpthread
+SANITIZE ?=
+ALL_CFLAGS = $(BASE) $(CFLAGS) $(SANITIZE)
+
+# The kernels' compiler: nvcc, or clang where there is no CUDA toolkit.
+HAVE_NVCC := $(shell command -v $(NVCC) 2>/dev/null)
+KERNEL_CC := $(if $(HAVE_NVCC),$(NVCC),$(CLANG))
+KERNEL_BUILD ?= build/kernels
+
+# The instruction sets that CPU rungs and PTX executors are built for.
+ifneq (,$(filter x86_64%,$(shell $(CC) -dumpmachine)))
+ISAS := v1 v3 v4
+ISA_v3 := -march=x86-64-v3
+ISA_v4 := -march=x86-64-v4
+OPS_ISAS := v1 v3
+else
+ISAS := v1
+OPS_ISAS := v1
+endif
+
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-6s %s\n' "$(1)" "$(2)";
+else
+say =
+endif
+
+# --- objects --------------------------------------------------------------------
+
+stem = $(basename $(notdir $(1)))
+image_stem = $(if $(filter %/exercise.cu,$(1)),$(notdir $(patsubst %/,%,$(dir $(1))))_exercise,$(call stem,$(1)))
+image_objects = $(foreach f,$(1),$(BUILD)/images/$(call image_stem,$(f)).o)
+cpu_objects = $(foreach f,$(1),$(foreach i,$(ISAS),$(BUILD)/cpu/$(call stem,$(f)).$(i).o))
+OPS_OBJECTS := $(foreach f,$(OPS_SOURCES),$(foreach i,$(OPS_ISAS),$(BUILD)/ops/$(call stem,$(f)).$(i).o))
+HOST_OBJECTS := $(HOST_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/peaks_table.o $(OPS_OBJECTS)
+TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/%.o)
+
+# --- targets --------------------------------------------------------------------
+
+.NOTPARALLEL:
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.PHONY: all help deps deps-dev test lint format clean FORCE
+
+SUB = +$(Q)$(MAKE) --no-print-directory -j$(JOBS)
+
+all: ## build ./run with every rung
+	$(SUB) $(BUILD)/run.all
+	$(Q)ln -f $(BUILD)/run.all run 2>/dev/null || cp -f $(BUILD)/run.all run
+
+lesson%: ## lessonN: build ./run for lesson N (its rungs and all before it)
+	@case " $(LESSONS) " in *" $* "*) ;; \
+	*) echo "make: there is no lesson $*; lessons here: $(LESSONS)" >&2; exit 2;; esac
+	$(SUB) $(BUILD)/run.$*
+	$(Q)cmp -s $(BUILD)/run.$* run || { rm -f run; ln $(BUILD)/run.$* run 2>/dev/null || cp $(BUILD)/run.$* run; }
+
+deps: ## install what is missing (apt, dnf or brew)
+	@CC="$(CC)" NVCC="$(NVCC)" sh host/build/deps.sh
+
+deps-dev: ## also install what lint, clang and sanitizer builds need
+	@CC="$(CC)" NVCC="$(NVCC)" sh host/build/deps.sh dev
+
+test: ## build and run the Criterion tests
+	$(SUB) $(BUILD)/tests/run_tests $(BUILD)/run.all $(BUILD)/tests/fake_libcuda.so
+	$(Q)PEAKBOUND_RUN=$(BUILD)/run.all PEAKBOUND_FAKE=$(BUILD)/tests/fake_libcuda.so \
+	    $(BUILD)/tests/run_tests -j$(JOBS) $(TEST_FLAGS)
+
+lint: ## format check, shell check, layer check
+	$(Q)clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h' '*.cu')
+	$(Q)if command -v shellcheck >/dev/null; then shellcheck host/build/*.sh .ci/run; \
+	    else echo "lint: no shellcheck: shell scripts not checked"; fi
+	$(Q)sh host/build/layers.sh
+
+format: ## clang-format every source
+	$(Q)clang-format -i $(shell git ls-files '*.c' '*.h' '*.cu')
+
+clean: ## remove everything built
+	rm -rf build run
+
+help: ## this list
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+# --- rules ----------------------------------------------------------------------
+
+# Rewritten only when the compiler or its version changes; kernels depend on it.
+$(KERNEL_BUILD)/compiler: FORCE
+	@mkdir -p $(@D)
+	@{ if [ -n "$(HAVE_NVCC)" ]; then \
+	    $(NVCC) --version | sed -n 's/.*release [0-9.]*, V\([0-9.]*\).*/nvcc \1/p'; \
+	elif command -v $(CLANG) >/dev/null; then \
+	    $(CLANG) --version | sed -n '1s/.*version \([0-9.]*\).*/clang \1/p'; \
+	else echo none; fi; } > $@.new
+	@if grep -qx none $@.new; then rm -f $@.new; \
+	    echo "make: neither nvcc nor clang on PATH: run make deps (installs clang)" >&2; exit 3; fi
+	@cmp -s $@.new $@ && rm -f $@.new || mv $@.new $@
+	@$(if $(HAVE_NVCC),true,echo "  note   no nvcc on PATH: clang makes the PTX; a real GPU will compile it itself")
+
+# One image a .cu file, shared by all builds of the host.
+define image_rule
+$(KERNEL_BUILD)/$(call image_stem,$(1)).image: $(1) kernels/kernel.h $(wildcard kernels/clang/*) \
+    host/build/compile_kernel.sh $(KERNEL_BUILD)/compiler
+	$(call say,$(notdir $(KERNEL_CC)),$(1))sh host/build/compile_kernel.sh $(KERNEL_CC) $(1) $$@
+endef
+$(foreach f,$(RUNGS_GPU) $(EXERCISES) $(WRONG),$(eval $(call image_rule,$(f))))
+
+$(BUILD)/bin2c: host/build/bin2c.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 $(WARN) -O2 $< -o $@
+
+$(BUILD)/images/%.o: $(KERNEL_BUILD)/%.image $(BUILD)/bin2c
+	@mkdir -p $(@D)
+	$(Q)$(BUILD)/bin2c image_$* $< > $(BUILD)/images/$*.c
+	$(Q)$(CC) -std=c11 -O0 -c $(BUILD)/images/$*.c -o $@
+
+$(BUILD)/peaks_table.c: host/report/gpus.tsv host/report/peaks_table.awk
+	@mkdir -p $(@D)
+	$(Q)LC_ALL=C awk -f host/report/peaks_table.awk $< > $@
+
+$(BUILD)/peaks_table.o: $(BUILD)/peaks_table.c
+	$(Q)$(CC) $(ALL_CFLAGS) -I. -c $< -o $@
+
+$(BUILD)/host/%.o: host/%.c
+	@mkdir -p $(@D)
+	$(call say,$(notdir $(CC)),$<)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+define isa_rules
+$(BUILD)/cpu/%.$(1).o: kernels/%.c
+	@mkdir -p $$(@D)
+	$(call say,$(notdir $(CC)),$$< $(1))$(CC) $$(ALL_CFLAGS) -O3 $(ISA_$(1)) \
+	    -DRUNG_SYMBOL=cpu_rung_$$*_$(1) -c $$< -o $$@
+endef
+$(foreach i,$(ISAS),$(eval $(call isa_rules,$(i))))
+
+define ops_rules
+$(BUILD)/ops/%.$(1).o: host/sim/%.c
+	@mkdir -p $$(@D)
+	$(call say,$(notdir $(CC)),$$< $(1))$(CC) $$(ALL_CFLAGS) -O3 $(ISA_$(1)) \
+	    -DOPS_ISA=$(1) -include host/sim/ops_isa.h -c $$< -o $$@
+endef
+$(foreach i,$(OPS_ISAS),$(eval $(call ops_rules,$(i))))
+
+define run_rules
+$(BUILD)/registry.$(1).c: $(2) $(3) host/build/registry.sh Makefile $(KERNEL_BUILD)/compiler
+	@mkdir -p $$(@D)
+	$(Q)sh host/build/registry.sh registry $(4) "$$$$(cat $(KERNEL_BUILD)/compiler)" $(VERSION) \
+	    $(2) -- $(3) > $$@
+
+$(BUILD)/registry.$(1).o: $(BUILD)/registry.$(1).c
+	$(Q)$(CC) $$(ALL_CFLAGS) -I. -c $$< -o $$@
+
+$(BUILD)/run.$(1): $(BUILD)/host/main.o $(HOST_OBJECTS) $(BUILD)/registry.$(1).o \
+    $(call image_objects,$(2)) $(call cpu_objects,$(3))
+	$(call say,link,$$@)$(CC) $$(ALL_CFLAGS) $$^ -o $$@ $(LDLIBS)
+endef
+$(foreach n,$(LESSONS),$(eval $(call run_rules,$(n),$(call upto,$(n),$(RUNGS_GPU) $(EXERCISES)),$(call upto,$(n),$(RUNGS_CPU)),$(n))))
+$(eval $(call run_rules,all,$(RUNGS_GPU) $(EXERCISES),$(RUNGS_CPU),$(lastword $(shell printf '%s\n' $(LESSONS) | sort -n))))
+
+$(BUILD)/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(call say,$(notdir $(CC)),$<)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(BUILD)/tests/wrong.c: $(WRONG) host/build/registry.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)sh host/build/registry.sh wrong 0 none 0 $(WRONG) > $@
+
+$(BUILD)/tests/wrong.o: $(BUILD)/tests/wrong.c
+	$(Q)$(CC) $(ALL_CFLAGS) -I. -c $< -o $@
+
+$(BUILD)/tests/fake_libcuda.so: tests/fake_libcuda.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) -O1 -fPIC -shared $< -o $@
+
+$(BUILD)/tests/run_tests: $(TEST_OBJECTS) $(HOST_OBJECTS) $(BUILD)/registry.all.o $(BUILD)/tests/wrong.o \
+    $(call image_objects,$(RUNGS_GPU) $(EXERCISES) $(WRONG)) $(call cpu_objects,$(RUNGS_CPU))
+	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ -lcriterion $(LDLIBS)
+
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
