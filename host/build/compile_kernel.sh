@@ -25,7 +25,8 @@ case $compiler in
     cc=$min_cc
     [ "$cc" -ge 70 ] || cc=70
     "$compiler" -x cuda -std=c++17 -O3 -g1 -nocudainc -nocudalib --cuda-device-only \
-        --cuda-gpu-arch="sm_$cc" -Wno-unknown-cuda-version -I "$include/clang" \
+        --cuda-gpu-arch="sm_$cc" -Wno-unknown-cuda-version \
+        -Xclang -target-feature -Xclang +ptx70 -I "$include/clang" \
         -I "$include" -include "$include/clang/cuda_basics.h" -S "$source" -o "$image"
     exit
     ;;

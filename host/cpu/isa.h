@@ -10,8 +10,10 @@
 
 #if defined(__x86_64__)
 #define CPU_ISA_NAMES(symbol) symbol##_v1, symbol##_v3, symbol##_v4
-#define CPU_ISA_PICK(symbol)                                                             \
-    (cpu_isa_level() == 4 ? &symbol##_v4 : cpu_isa_level() == 3 ? &symbol##_v3 : &symbol##_v1)
+#define CPU_ISA_PICK(symbol)               \
+    (cpu_isa_level() == 4   ? &symbol##_v4 \
+     : cpu_isa_level() == 3 ? &symbol##_v3 \
+                            : &symbol##_v1)
 #else
 #define CPU_ISA_NAMES(symbol) symbol##_v1
 #define CPU_ISA_PICK(symbol) (&symbol##_v1)
