@@ -37,8 +37,7 @@ extern "C" __global__ void __launch_bounds__(BM *BN)
     *out = beta == 0.0f ? alpha * sum : alpha * sum + beta * *out;
 }
 
-KERNEL_INFO
-= {{
+KERNEL_INFO = {{
     .version = KERNEL_INFO_VERSION,
     .lesson = 2,
     .name = "coalesced",

@@ -54,8 +54,7 @@ extern "C" __global__ void __launch_bounds__(BM *BN)
     }
 }
 
-KERNEL_INFO
-= {{
+KERNEL_INFO = {{
     .version = KERNEL_INFO_VERSION,
     .lesson = 3,
     .name = "shared_tile",

@@ -110,8 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
 }
 
-KERNEL_INFO
-= {{
+KERNEL_INFO = {{
     .version = KERNEL_INFO_VERSION,
     .lesson = 7,
     .name = "wmma",

@@ -53,6 +53,25 @@ static __device__ __forceinline__ struct cuda_index cuda_grid_dim()
 #define blockDim cuda_block_dim()
 #define gridDim cuda_grid_dim()
 
+struct __align__(16) float4
+{
+    float x, y, z, w;
+};
+
+static __device__ __forceinline__ int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+static __device__ __forceinline__ int max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static __device__ __forceinline__ size_t __cvta_generic_to_shared(const void *pointer)
+{
+    return (size_t)(__attribute__((address_space(3))) const void *)pointer;
+}
+
 static __device__ __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu)
 {
     __nvvm_bar_warp_sync(mask);
