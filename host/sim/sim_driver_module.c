@@ -1,0 +1,498 @@
+/* sim_driver_module.c - images become modules: variables placed in memory,
+ * kernels decoded when they are first asked for. */
+#include "sim_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int context_cc(const struct CUctx_st *context)
+{
+    return context->spec->cc_major * 10 + context->spec->cc_minor;
+}
+
+/* --- variables ------------------------------------------------------------ */
+
+static int compare_symbols(const void *a, const void *b)
+{
+    return strcmp(((const struct symbol *)a)->name, ((const struct symbol *)b)->name);
+}
+
+static const struct symbol *symbol_find(const struct CUmod_st *module, const char *name)
+{
+    struct symbol key = {.name = name};
+    if (module->symbol_count == 0)
+        return NULL;
+    return bsearch(&key, module->symbols, (size_t)module->symbol_count, sizeof key,
+                   compare_symbols);
+}
+
+static bool is_placed(const struct ptx_var *var)
+{
+    return (var->space == PTX_GLOBAL || var->space == PTX_CONST) && !var->is_extern;
+}
+
+/* Memory for every .global and .const variable, filled with its initial data. */
+static CUresult place_variables(struct CUmod_st *module)
+{
+    struct device_memory *memory = module->context->memory;
+    module->symbols =
+        xcalloc((size_t)module->ptx->var_count + 1, sizeof *module->symbols);
+    for (int i = 0; i < module->ptx->var_count; i++) {
+        const struct ptx_var *var = module->ptx->vars[i];
+        if (!is_placed(var))
+            continue;
+        uint64_t bytes = var->size_bytes ? var->size_bytes : 1;
+        uint64_t address = memory_allocate(memory, bytes, var->name);
+        if (!address)
+            return sim_refuse(CUDA_ERROR_OUT_OF_MEMORY,
+                              "variable %s of %llu bytes does not fit into the memory of "
+                              "%s",
+                              var->name, (unsigned long long)bytes,
+                              module->context->spec->name);
+        module->symbols[module->symbol_count++] =
+            (struct symbol){var->name, address, var->size_bytes};
+        struct allocation *a = memory_find(memory, address, bytes);
+        a->read_only = var->space == PTX_CONST;
+        if (var->init)
+            memcpy(a->host, var->init, (size_t)var->size_bytes);
+    }
+    qsort(module->symbols, (size_t)module->symbol_count, sizeof *module->symbols,
+          compare_symbols);
+    return CUDA_SUCCESS;
+}
+
+/* Addresses of variables inside the initial data of others. A generic address
+ * is the same number here: .global and .const have no window of their own. */
+static CUresult relocate_variables(struct CUmod_st *module)
+{
+    for (int i = 0; i < module->ptx->var_count; i++) {
+        const struct ptx_var *var = module->ptx->vars[i];
+        if (!is_placed(var) || var->reloc_count == 0)
+            continue;
+        const struct symbol *self = symbol_find(module, var->name);
+        struct allocation *a =
+            memory_find(module->context->memory, self->address, self->bytes);
+        for (int r = 0; r < var->reloc_count; r++) {
+            const struct ptx_reloc *reloc = &var->relocs[r];
+            const struct symbol *target = symbol_find(module, reloc->symbol);
+            if (!target || !a || reloc->offset_bytes > self->bytes ||
+                self->bytes - reloc->offset_bytes < 8)
+                return sim_refuse(CUDA_ERROR_INVALID_PTX,
+                                  "%s:%d: the address of %s in the initial data of %s is "
+                                  "not supported: no such variable in this module",
+                                  module->ptx->name, var->line, reloc->symbol, var->name);
+            uint64_t value = target->address + (uint64_t)reloc->addend;
+            memcpy(a->host + reloc->offset_bytes, &value, sizeof value);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+/* --- shared memory -------------------------------------------------------- */
+
+/* The functions that an entry can reach and the shared variables that they use,
+ * while the entry's shared memory is laid out. */
+struct layout {
+    const struct ptx_module *module;
+    struct ptx_function **functions;
+    int function_count;
+    struct ptx_var **vars;
+    int var_count, var_room;
+};
+
+static void layout_add_function(struct layout *layout, const char *name)
+{
+    struct ptx_function *f = name ? ptx_find_function(layout->module, name) : NULL;
+    if (!f || f->is_declaration)
+        return;
+    for (int i = 0; i < layout->function_count; i++)
+        if (layout->functions[i] == f)
+            return;
+    layout->functions[layout->function_count++] = f; /* room for all of the module */
+}
+
+static void layout_add_var(struct layout *layout, struct ptx_var *var)
+{
+    if (!var || var->space != PTX_SHARED)
+        return;
+    for (int i = 0; i < layout->var_count; i++)
+        if (layout->vars[i] == var)
+            return;
+    if (layout->var_count == layout->var_room) {
+        layout->var_room = layout->var_room * 2 + 8;
+        layout->vars =
+            xrealloc(layout->vars, (size_t)layout->var_room * sizeof *layout->vars);
+    }
+    layout->vars[layout->var_count++] = var;
+}
+
+static void layout_add_operand(struct layout *layout, const struct ptx_operand *o)
+{
+    layout_add_var(layout, o->var);
+    if (o->kind == PTX_OPERAND_SYMBOL && !o->var)
+        layout_add_function(layout, o->symbol);
+}
+
+static void layout_scan(struct layout *layout, const struct ptx_function *f)
+{
+    for (int i = 0; i < f->var_count; i++)
+        layout_add_var(layout, f->vars[i]);
+    for (int i = 0; i < f->insn_count; i++) {
+        const struct ptx_insn *in = &f->insns[i];
+        for (int o = 0; o < in->operand_count; o++)
+            layout_add_operand(layout, &in->operand[o]);
+        if (in->call) {
+            layout_add_operand(layout, &in->call->callee);
+            for (int o = 0; o < in->call->arg_count; o++)
+                layout_add_operand(layout, &in->call->arg[o]);
+        }
+    }
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t align)
+{
+    return align ? (bytes + align - 1) / align * align : bytes;
+}
+
+uint64_t sim_function_dynamic_base(const struct CUfunc_st *function)
+{
+    return round_up(function->static_smem, function->dynamic_align);
+}
+
+/* Give every shared variable that the kernel can use its offset: the static
+ * ones first, in order of appearance, and behind them all .extern arrays at one
+ * place, where the dynamic shared memory starts. Offsets are written into the
+ * variables, of which other kernels of the module may share some: whoever
+ * decodes a kernel lays it out first. */
+static CUresult layout_shared(struct CUfunc_st *function)
+{
+    const struct ptx_module *ptx = function->module->ptx;
+    struct layout layout = {.module = ptx};
+    layout.functions = xcalloc((size_t)ptx->function_count + 1, sizeof *layout.functions);
+    layout_add_function(&layout, function->ptx->name);
+    for (int i = 0; i < layout.function_count; i++)
+        layout_scan(&layout, layout.functions[i]);
+    uint64_t used = 0, limit = (uint64_t)function->module->context->spec->smem_bytes_sm;
+    function->dynamic_align = 0;
+    CUresult result = CUDA_SUCCESS;
+    for (int i = 0; i < layout.var_count && !result; i++) {
+        struct ptx_var *var = layout.vars[i];
+        uint64_t align = var->align_bytes > 0 ? (uint64_t)var->align_bytes : 1;
+        if (var->is_extern) {
+            uint64_t least = align > 16 ? align : 16;
+            if (least > function->dynamic_align)
+                function->dynamic_align = least;
+            continue;
+        }
+        var->offset_bytes = round_up(used, align);
+        used = var->offset_bytes + var->size_bytes;
+        if (var->size_bytes > limit || used > limit)
+            result = sim_refuse(CUDA_ERROR_INVALID_PTX,
+                                "%s:%d: kernel %s has more static shared memory than an "
+                                "SM (%llu bytes): %s needs %llu",
+                                ptx->name, var->line, function->ptx->name,
+                                (unsigned long long)limit, var->name,
+                                (unsigned long long)var->size_bytes);
+    }
+    function->static_smem = used;
+    for (int i = 0; i < layout.var_count; i++)
+        if (layout.vars[i]->is_extern)
+            layout.vars[i]->offset_bytes = sim_function_dynamic_base(function);
+    free(layout.vars);
+    free(layout.functions);
+    return result;
+}
+
+/* --- functions ------------------------------------------------------------ */
+
+/* decode_env's question: where is this variable? */
+static bool resolve_symbol(void *context, const char *name, uint64_t *address)
+{
+    const struct CUmod_st *module = context;
+    const struct symbol *symbol = symbol_find(module, name);
+    if (symbol) {
+        *address = symbol->address;
+        return true;
+    }
+    const struct ptx_var *var = ptx_find_var(module->ptx, name);
+    if (!var || var->space != PTX_SHARED)
+        return false;
+    *address = var->offset_bytes;
+    return true;
+}
+
+CUresult sim_function_decode(CUfunction function)
+{
+    bool check = sim_state.options.check;
+    if (function->code && function->code_for_check == check)
+        return CUDA_SUCCESS;
+    CUresult result = layout_shared(function);
+    if (result)
+        return result;
+    struct decode_env env = {.module = function->module->ptx,
+                             .symbol = resolve_symbol,
+                             .context = function->module,
+                             .device_cc = context_cc(function->module->context)};
+    struct error err = {0};
+    struct code *code = code_decode(&env, function->ptx, check, &err);
+    if (!code)
+        return sim_refuse(CUDA_ERROR_INVALID_PTX, "%s", err.text);
+    if (function->code)
+        code_free(function->code);
+    function->code = code;
+    function->code_for_check = check;
+    return CUDA_SUCCESS;
+}
+
+static void function_destroy(CUfunction function)
+{
+    if (function->code)
+        code_free(function->code);
+    free(function);
+}
+
+CUfunction sim_function_find(CUcontext context, CUfunction function)
+{
+    for (CUmodule m = context->modules; m; m = m->next)
+        for (CUfunction f = m->functions; f; f = f->next)
+            if (f == function)
+                return f;
+    return NULL;
+}
+
+/* Registers and memory: what ptxas decided if its machine code is there, else
+ * what the PTX says and an estimate. */
+static void fill_resources(CUfunction function)
+{
+    enum { MOST_REGISTERS = 255 };
+    const struct image *image = &function->module->image;
+    uint32_t live = function->code->live_registers;
+    function->registers = live < MOST_REGISTERS ? (int)live : MOST_REGISTERS;
+    function->local_bytes = (int)function->ptx->local_bytes;
+    function->static_smem_known = -1;
+    for (int i = 0; i < image->kernel_count; i++) {
+        const struct image_kernel *k = &image->kernels[i];
+        if (strcmp(k->name, function->ptx->name) != 0 || k->registers == 0)
+            continue;
+        function->registers = k->registers;
+        function->registers_exact = true;
+        function->local_bytes = k->local_bytes;
+        function->static_smem_known = k->static_smem_bytes;
+    }
+    int64_t left = SIM_DEFAULT_SMEM - (int64_t)function->static_smem;
+    function->max_dynamic_smem = left > 0 ? (int)left : 0;
+}
+
+CUresult sim_module_function(CUfunction *function, CUmodule module, const char *name)
+{
+    CUresult ready = sim_ready();
+    if (ready)
+        return ready;
+    sim_state.error[0] = '\0';
+    if (!function || !name || !*name)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUmodule known = sim_state.current->modules;
+    while (known && known != module)
+        known = known->next;
+    if (!known)
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (CUfunction f = module->functions; f; f = f->next) {
+        if (strcmp(f->ptx->name, name) == 0) {
+            *function = f;
+            return CUDA_SUCCESS;
+        }
+    }
+    struct ptx_function *ptx = ptx_find_function(module->ptx, name);
+    if (!ptx || !ptx->is_entry || ptx->is_declaration)
+        return sim_refuse(CUDA_ERROR_NOT_FOUND, "%s has no kernel named %s%s",
+                          module->ptx->name, name,
+                          ptx ? " (it is a device function)" : "");
+    CUfunction f = xcalloc(1, sizeof *f);
+    f->module = module;
+    f->ptx = ptx;
+    CUresult result = sim_function_decode(f);
+    if (result) {
+        function_destroy(f);
+        return result;
+    }
+    fill_resources(f);
+    f->next = module->functions;
+    module->functions = f;
+    *function = f;
+    return CUDA_SUCCESS;
+}
+
+int sim_function_max_threads(const struct CUfunc_st *function)
+{
+    const int *bound =
+        function->ptx->reqntid[0] ? function->ptx->reqntid : function->ptx->maxntid;
+    int64_t most = SIM_MAX_BLOCK_THREADS, product = 1;
+    for (int i = 0; i < 3 && bound[0] > 0; i++)
+        product *= bound[i] > 0 && bound[i] <= SIM_MAX_BLOCK_THREADS ? bound[i] : 1;
+    if (bound[0] > 0 && product < most)
+        most = product;
+    /* registers are given out in units of 8 a thread, to whole warps */
+    int64_t registers = (int64_t)round_up((uint64_t)function->registers, 8);
+    int64_t file = function->module->context->spec->regs_sm;
+    if (registers > 0 && file / registers / LANES * LANES < most)
+        most = file / registers / LANES * LANES;
+    return (int)most;
+}
+
+CUresult sim_function_attribute(int *value, int attribute, CUfunction function)
+{
+    CUresult ready = sim_ready();
+    if (ready)
+        return ready;
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUfunction f = sim_function_find(sim_state.current, function);
+    if (!f)
+        return CUDA_ERROR_INVALID_HANDLE;
+    const struct ptx_module *ptx = f->module->ptx;
+    int binary = f->module->image.machine_arch;
+    int const_bytes = 0;
+    for (int i = 0; i < ptx->var_count; i++)
+        if (ptx->vars[i]->space == PTX_CONST && ptx->vars[i]->size_bytes < 65536)
+            const_bytes += (int)ptx->vars[i]->size_bytes;
+    const struct {
+        int attribute, value;
+    } rows[] = {
+        {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, sim_function_max_threads(f)},
+        {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+         f->static_smem_known >= 0 ? f->static_smem_known : (int)f->static_smem},
+        {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, const_bytes},
+        {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f->local_bytes},
+        {CU_FUNC_ATTRIBUTE_NUM_REGS, f->registers},
+        {CU_FUNC_ATTRIBUTE_PTX_VERSION, ptx->target_sm},
+        {CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+         binary ? binary : context_cc(f->module->context)},
+        {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f->max_dynamic_smem},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].attribute == attribute) {
+            *value = rows[i].value;
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_function_set_attribute(CUfunction function, int attribute, int value)
+{
+    enum { PREFERRED_CARVEOUT = 9 };
+    CUresult ready = sim_ready();
+    if (ready)
+        return ready;
+    CUfunction f = sim_function_find(sim_state.current, function);
+    if (!f)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (attribute == PREFERRED_CARVEOUT)
+        return CUDA_SUCCESS; /* a hint */
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        return CUDA_ERROR_INVALID_VALUE;
+    int most = f->module->context->spec->smem_bytes_block_optin;
+    if (value < 0 || value > most ||
+        sim_function_dynamic_base(f) + (uint64_t)value > (uint64_t)most)
+        return sim_refuse(
+            CUDA_ERROR_INVALID_VALUE,
+            "kernel %s: %d bytes of dynamic shared memory after %llu static "
+            "ones; a block of %s can have %d in all",
+            f->ptx->name, value, (unsigned long long)f->static_smem,
+            f->module->context->spec->name, most);
+    f->max_dynamic_smem = value;
+    return CUDA_SUCCESS;
+}
+
+/* --- modules -------------------------------------------------------------- */
+
+void sim_module_destroy(CUmodule module)
+{
+    while (module->functions) {
+        CUfunction f = module->functions;
+        module->functions = f->next;
+        function_destroy(f);
+    }
+    for (int i = 0; i < module->symbol_count; i++)
+        memory_release(module->context->memory, module->symbols[i].address);
+    free(module->symbols);
+    if (module->ptx)
+        ptx_free(module->ptx);
+    image_close(&module->image);
+    free(module);
+}
+
+static CUresult module_fill(CUmodule module, const void *data)
+{
+    struct error err = {0};
+    struct image *image = &module->image;
+    if (!image_open(data, SIZE_MAX, context_cc(module->context), image, &err))
+        return sim_refuse(err.status == EXIT_MISSING ? CUDA_ERROR_NO_BINARY_FOR_GPU
+                          : err.status == EXIT_OURS  ? CUDA_ERROR_OUT_OF_MEMORY
+                                                     : CUDA_ERROR_INVALID_IMAGE,
+                          "%s", err.text);
+    module->ptx = ptx_parse(image->ptx, image->ptx_length, "PTX", &err);
+    if (!module->ptx)
+        return sim_refuse(CUDA_ERROR_INVALID_PTX, "%s", err.text);
+    CUresult result = place_variables(module);
+    return result ? result : relocate_variables(module);
+}
+
+CUresult sim_module_load(CUmodule *module, const void *image)
+{
+    CUresult ready = sim_ready();
+    if (ready)
+        return ready;
+    sim_state.error[0] = '\0';
+    if (!module || !image)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUmodule m = xcalloc(1, sizeof *m);
+    m->context = sim_state.current;
+    CUresult result = module_fill(m, image);
+    if (result) {
+        sim_module_destroy(m);
+        return result;
+    }
+    m->next = sim_state.current->modules;
+    sim_state.current->modules = m;
+    *module = m;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_module_unload(CUmodule module)
+{
+    CUresult ready = sim_ready();
+    if (ready)
+        return ready;
+    struct CUmod_st **at = &sim_state.current->modules;
+    while (*at && *at != module)
+        at = &(*at)->next;
+    if (!*at)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *at = module->next;
+    sim_module_destroy(module);
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_module_global(CUdeviceptr *pointer, size_t *bytes, CUmodule module,
+                           const char *name)
+{
+    CUresult ready = sim_ready();
+    if (ready)
+        return ready;
+    if (!name || (!pointer && !bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUmodule known = sim_state.current->modules;
+    while (known && known != module)
+        known = known->next;
+    if (!known)
+        return CUDA_ERROR_INVALID_HANDLE;
+    const struct symbol *symbol = symbol_find(module, name);
+    if (!symbol)
+        return CUDA_ERROR_NOT_FOUND;
+    if (pointer)
+        *pointer = symbol->address;
+    if (bytes)
+        *bytes = (size_t)symbol->bytes;
+    return CUDA_SUCCESS;
+}
