@@ -131,12 +131,14 @@ Test(image, takes_the_newest_ptx_that_the_device_runs)
     fatbin_add_ptx(&b, 80, 0, "ptx80");
     fatbin_add_ptx(&b, 90, 0, "ptx90");
     fatbin_add_ptx(&b, 100, FAMILY, "ptx100f");
+    fatbin_add_ptx(&b, 120, 0, "ptx120");
+    fatbin_add_ptx(&b, 120, FAMILY, "ptx120f");
     static const struct {
         int cc;
         const char *text; /* NULL: refused */
-    } cases[] = {{70, NULL},       {75, "ptx75"},    {80, "ptx80"},
-                 {86, "ptx80"},    {89, "ptx80"},    {90, "ptx90a"},
-                 {100, "ptx100f"}, {103, "ptx100f"}, {120, "ptx90"}};
+    } cases[] = {{70, NULL},     {75, "ptx75"},   {80, "ptx80"},    {86, "ptx80"},
+                 {89, "ptx80"},  {90, "ptx90a"},  {100, "ptx100f"}, {103, "ptx100f"},
+                 {110, "ptx90"}, {120, "ptx120f"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct image image;
         struct error err = {0};
