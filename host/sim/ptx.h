@@ -140,14 +140,13 @@ struct ptx_operand {
 enum { PTX_MAX_OPERANDS = 8, PTX_MAX_SUFFIXES = 20 };
 
 struct ptx_insn {
-    const char *text; /* opcode as written: "ld.global.v4.f32" */
-    const char *base; /* "ld" */
-    const char
-        *suffix[PTX_MAX_SUFFIXES]; /* "global", "v4", "f32"; "shared::cta" is one */
+    const char *text;    /* opcode as written: "ld.global.v4.f32" */
+    const char *base;    /* "ld" */
+    const char **suffix; /* "global", "v4", "f32"; "shared::cta" is one */
     int suffix_count;
     int guard; /* predicate register index, -1 = none */
     bool guard_negated;
-    struct ptx_operand operand[PTX_MAX_OPERANDS];
+    struct ptx_operand *operand;
     int operand_count;
     struct ptx_call *call;       /* only for call */
     const char **branch_targets; /* .branchtargets list name, brx.idx only: in operand */
