@@ -88,137 +88,23 @@ static CUresult relocate_variables(struct CUmod_st *module)
     return CUDA_SUCCESS;
 }
 
-/* --- shared memory -------------------------------------------------------- */
-
-/* The functions that an entry can reach and the shared variables that they use,
- * while the entry's shared memory is laid out. */
-struct layout {
-    const struct ptx_module *module;
-    struct ptx_function **functions;
-    int function_count;
-    struct ptx_var **vars;
-    int var_count, var_room;
-};
-
-static void layout_add_function(struct layout *layout, const char *name)
-{
-    struct ptx_function *f = name ? ptx_find_function(layout->module, name) : NULL;
-    if (!f || f->is_declaration)
-        return;
-    for (int i = 0; i < layout->function_count; i++)
-        if (layout->functions[i] == f)
-            return;
-    layout->functions[layout->function_count++] = f; /* room for all of the module */
-}
-
-static void layout_add_var(struct layout *layout, struct ptx_var *var)
-{
-    if (!var || var->space != PTX_SHARED)
-        return;
-    for (int i = 0; i < layout->var_count; i++)
-        if (layout->vars[i] == var)
-            return;
-    if (layout->var_count == layout->var_room) {
-        layout->var_room = layout->var_room * 2 + 8;
-        layout->vars =
-            xrealloc(layout->vars, (size_t)layout->var_room * sizeof *layout->vars);
-    }
-    layout->vars[layout->var_count++] = var;
-}
-
-static void layout_add_operand(struct layout *layout, const struct ptx_operand *o)
-{
-    layout_add_var(layout, o->var);
-    if (o->kind == PTX_OPERAND_SYMBOL && !o->var)
-        layout_add_function(layout, o->symbol);
-}
-
-static void layout_scan(struct layout *layout, const struct ptx_function *f)
-{
-    for (int i = 0; i < f->var_count; i++)
-        layout_add_var(layout, f->vars[i]);
-    for (int i = 0; i < f->insn_count; i++) {
-        const struct ptx_insn *in = &f->insns[i];
-        for (int o = 0; o < in->operand_count; o++)
-            layout_add_operand(layout, &in->operand[o]);
-        if (in->call) {
-            layout_add_operand(layout, &in->call->callee);
-            for (int o = 0; o < in->call->arg_count; o++)
-                layout_add_operand(layout, &in->call->arg[o]);
-        }
-    }
-}
-
-static uint64_t round_up(uint64_t bytes, uint64_t align)
-{
-    return align ? (bytes + align - 1) / align * align : bytes;
-}
-
-uint64_t sim_function_dynamic_base(const struct CUfunc_st *function)
-{
-    return round_up(function->static_smem, function->dynamic_align);
-}
-
-/* Give every shared variable that the kernel can use its offset: the static
- * ones first, in order of appearance, and behind them all .extern arrays at one
- * place, where the dynamic shared memory starts. Offsets are written into the
- * variables, of which other kernels of the module may share some: whoever
- * decodes a kernel lays it out first. */
-static CUresult layout_shared(struct CUfunc_st *function)
-{
-    const struct ptx_module *ptx = function->module->ptx;
-    struct layout layout = {.module = ptx};
-    layout.functions = xcalloc((size_t)ptx->function_count + 1, sizeof *layout.functions);
-    layout_add_function(&layout, function->ptx->name);
-    for (int i = 0; i < layout.function_count; i++)
-        layout_scan(&layout, layout.functions[i]);
-    uint64_t used = 0, limit = (uint64_t)function->module->context->spec->smem_bytes_sm;
-    function->dynamic_align = 0;
-    CUresult result = CUDA_SUCCESS;
-    for (int i = 0; i < layout.var_count && !result; i++) {
-        struct ptx_var *var = layout.vars[i];
-        uint64_t align = var->align_bytes > 0 ? (uint64_t)var->align_bytes : 1;
-        if (var->is_extern) {
-            uint64_t least = align > 16 ? align : 16;
-            if (least > function->dynamic_align)
-                function->dynamic_align = least;
-            continue;
-        }
-        var->offset_bytes = round_up(used, align);
-        used = var->offset_bytes + var->size_bytes;
-        if (var->size_bytes > limit || used > limit)
-            result = sim_refuse(CUDA_ERROR_INVALID_PTX,
-                                "%s:%d: kernel %s has more static shared memory than an "
-                                "SM (%llu bytes): %s needs %llu",
-                                ptx->name, var->line, function->ptx->name,
-                                (unsigned long long)limit, var->name,
-                                (unsigned long long)var->size_bytes);
-    }
-    function->static_smem = used;
-    for (int i = 0; i < layout.var_count; i++)
-        if (layout.vars[i]->is_extern)
-            layout.vars[i]->offset_bytes = sim_function_dynamic_base(function);
-    free(layout.vars);
-    free(layout.functions);
-    return result;
-}
-
 /* --- functions ------------------------------------------------------------ */
 
 /* decode_env's question: where is this variable? */
+struct resolver {
+    const struct CUmod_st *module;
+    const struct layout *shared;
+};
+
 static bool resolve_symbol(void *context, const char *name, uint64_t *address)
 {
-    const struct CUmod_st *module = context;
-    const struct symbol *symbol = symbol_find(module, name);
-    if (symbol) {
-        *address = symbol->address;
+    const struct resolver *resolver = context;
+    if (layout_find(resolver->shared, name, address))
         return true;
-    }
-    const struct ptx_var *var = ptx_find_var(module->ptx, name);
-    if (!var || var->space != PTX_SHARED)
-        return false;
-    *address = var->offset_bytes;
-    return true;
+    const struct symbol *symbol = symbol_find(resolver->module, name);
+    if (symbol)
+        *address = symbol->address;
+    return symbol != NULL;
 }
 
 CUresult sim_function_decode(CUfunction function)
@@ -226,17 +112,24 @@ CUresult sim_function_decode(CUfunction function)
     bool check = sim_state.options.check;
     if (function->code && function->code_for_check == check)
         return CUDA_SUCCESS;
-    CUresult result = layout_shared(function);
+    CUmodule module = function->module;
+    struct layout shared = {.module = module->ptx};
+    struct code *code = NULL;
+    CUresult result = layout_shared(function, &shared);
+    if (!result) {
+        struct resolver resolver = {module, &shared};
+        struct decode_env env = {.module = module->ptx,
+                                 .symbol = resolve_symbol,
+                                 .context = &resolver,
+                                 .device_cc = context_cc(module->context)};
+        struct error err = {0};
+        code = code_decode(&env, function->ptx, check, &err);
+        if (!code)
+            result = sim_refuse(CUDA_ERROR_INVALID_PTX, "%s", err.text);
+    }
+    layout_free(&shared);
     if (result)
         return result;
-    struct decode_env env = {.module = function->module->ptx,
-                             .symbol = resolve_symbol,
-                             .context = function->module,
-                             .device_cc = context_cc(function->module->context)};
-    struct error err = {0};
-    struct code *code = code_decode(&env, function->ptx, check, &err);
-    if (!code)
-        return sim_refuse(CUDA_ERROR_INVALID_PTX, "%s", err.text);
     if (function->code)
         code_free(function->code);
     function->code = code;
@@ -332,7 +225,7 @@ int sim_function_max_threads(const struct CUfunc_st *function)
     if (bound[0] > 0 && product < most)
         most = product;
     /* registers are given out in units of 8 a thread, to whole warps */
-    int64_t registers = (int64_t)round_up((uint64_t)function->registers, 8);
+    int64_t registers = ((int64_t)function->registers + 7) / 8 * 8;
     int64_t file = function->module->context->spec->regs_sm;
     if (registers > 0 && file / registers / LANES * LANES < most)
         most = file / registers / LANES * LANES;

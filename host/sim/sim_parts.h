@@ -3,6 +3,7 @@
  *   sim_driver.c         devices, contexts, streams, events, error texts
  *   sim_driver_memory.c  allocations, copies, fills
  *   sim_driver_module.c  images, symbols, functions and their attributes
+ *   sim_driver_shared.c  where a kernel's shared variables lie
  *   sim_driver_launch.c  launches, sampling, the report
  *
  * A handle that a program passes in is looked for in these lists before it is
@@ -105,6 +106,20 @@ CUresult sim_function_decode(CUfunction function);
 /* Where the dynamic shared memory starts. */
 uint64_t sim_function_dynamic_base(const struct CUfunc_st *function);
 int sim_function_max_threads(const struct CUfunc_st *function);
+
+/* The functions that a kernel can reach and the shared variables they use. */
+struct layout {
+    const struct ptx_module *module;
+    struct ptx_function **functions;
+    int function_count;
+    struct ptx_var **vars;
+    int var_count, var_room;
+};
+/* Fill a layout of which only `module` is set; sets function->static_smem and
+ * dynamic_align. layout_free in any case. */
+CUresult layout_shared(struct CUfunc_st *function, struct layout *layout);
+bool layout_find(const struct layout *layout, const char *name, uint64_t *offset);
+void layout_free(struct layout *layout);
 
 /* The report names a launch and its sample; gone with a new sim_configure. */
 void sim_launch_reset(void);
