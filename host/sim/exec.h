@@ -93,7 +93,12 @@ struct code {
                                       of what ptxas needs, when there is no cubin */
     uint32_t max_depth;            /* frames of the deepest call chain, 1 = leaf */
     bool float_atomics;            /* result depends on order: run blocks one by one */
-    struct code **callees;         /* index = op->imm of OP_CALL */
+    struct code **callees; /* every function of this program; ops name them by index */
+    uint32_t callee_count;
+    uint32_t base;            /* where its ops begin in the per-op counts of a worker */
+    uint32_t total_ops;       /* of the whole program (set in the entry's code) */
+    uint32_t param_area;      /* .param variables of the frame begin here */
+    struct code_chunk *chunks;
 };
 
 enum sreg {

@@ -84,7 +84,7 @@ enum mod_half { HALF_NONE, HALF_LO, HALF_HI, HALF_WIDE };
 enum { MODS_MAX_WORDS = 6 };
 
 struct mods {
-    uint32_t seen; /* MOD_ classes met */
+
     enum ptx_type type[4];
     int type_count;
     enum mod_round round;
@@ -100,6 +100,8 @@ struct mods {
     char layout[2];                   /* 'r' or 'c' */
     const char *word[MODS_MAX_WORDS]; /* MOD_MODE, MOD_PART words in order */
     int word_count;
+    uint32_t classes[PTX_MAX_SUFFIXES]; /* MOD_ bits that suffix i may count as */
+    int class_count;
 };
 
 struct decoder; /* decode.c: the function being decoded */
@@ -152,6 +154,24 @@ bool decode_address(struct decoder *dec, const struct ptx_operand *operand,
 enum { OP_BASE32 = 1 };
 /* Bits of the register behind an operand (32 for .b16 too, as rows go). */
 int decode_lane_bytes(struct decoder *dec, const struct ptx_operand *operand);
+/* The rows of a vector operand {a, b, ..} (or of a single register), in op->list.
+ * *count gets their number. `destination`: they are written. */
+bool decode_list(struct decoder *dec, const struct ptx_operand *operand,
+                 enum ptx_type type, bool destination, struct op *op, int *count);
+/* The predicate behind | of `d|p` (scratch if there is none), as a destination. */
+bool decode_pred2(struct decoder *dec, const struct ptx_operand *operand, uint32_t *word);
+/* The carry flag of the .cc instructions, a predicate word. */
+uint32_t decode_carry(struct decoder *dec, bool write);
+/* Index of a device function in code->callees, decoded if need be; -1 on failure. */
+int decode_callee(struct decoder *dec, const struct ptx_function *function);
+/* Where a .param variable of a device function lives in the frame: lane l's copy
+ * is at rows + area + l * stride. */
+struct param_place {
+    uint32_t area, stride;
+};
+/* False if var is no such variable (an entry's parameters are in launch->params). */
+bool decode_param(struct decoder *dec, const struct ptx_var *var,
+                  struct param_place *place);
 /* Memory in the code's arena. */
 void *decode_alloc(struct decoder *dec, size_t bytes);
 /* A row of constants, 32 equal lanes of `bytes` (4, 8 or 16). */
@@ -181,7 +201,7 @@ struct code *code_decode(const struct decode_env *env,
                          struct error *err);
 void code_free(struct code *code);
 
-/* Bits of `text` in 32 lanes: used by decode_src and tests. */
+/* Read the suffixes. False: `*unknown` is no suffix that we know. */
 bool mods_parse(const struct ptx_insn *in, struct mods *mods, const char **unknown);
 const struct op_row *ops_find(const char *base, int index); /* index-th row of a base */
 

@@ -1,0 +1,621 @@
+/* decode.c - ptx_function -> struct code: finds each instruction's row in the table,
+ * lets the row fill in an op, then gives every value its place in the frame. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "decode_parts.h"
+
+enum { CONSTANT_BUCKETS = 256, CALL_LIMIT = 1000 };
+
+/* --- memory of a code ------------------------------------------------------------- */
+
+struct code_chunk {
+    struct code_chunk *next;
+    _Alignas(16) unsigned char data[];
+};
+
+static void *code_alloc(struct code *code, size_t bytes)
+{
+    struct code_chunk *chunk = xcalloc(1, sizeof *chunk + bytes);
+    chunk->next = code->chunks;
+    code->chunks = chunk;
+    return chunk->data;
+}
+
+void *decode_alloc(struct decoder *dec, size_t bytes)
+{
+    return code_alloc(dec->code, bytes);
+}
+
+static void *grow(void *array, int count, int *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    *room = *room == 0 ? 64 : *room * 2;
+    return xrealloc(array, (size_t)*room * size);
+}
+
+bool decode_fail(struct decoder *dec, const char *format, ...)
+{
+    if (dec->why[0] == '\0') {
+        va_list list;
+        va_start(list, format);
+        vsnprintf(dec->why, sizeof dec->why, format, list);
+        va_end(list);
+    }
+    return false;
+}
+
+/* --- values ----------------------------------------------------------------------- */
+
+int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes)
+{
+    dec->values = grow(dec->values, dec->value_count, &dec->value_room, sizeof *dec->values);
+    dec->values[dec->value_count] =
+        (struct value){.kind = kind, .bytes = bytes, .first = -1, .last = -1};
+    return dec->value_count++;
+}
+
+void decode_touch(struct decoder *dec, int value, bool write)
+{
+    dec->touches =
+        grow(dec->touches, dec->touch_count, &dec->touch_room, sizeof *dec->touches);
+    dec->touches[dec->touch_count++] =
+        (struct touch){.op = dec->op, .value = value, .write = write};
+}
+
+static int lane_bytes(enum ptx_type type)
+{
+    int bits = ptx_type_bits(type);
+    return type == PTX_PRED ? 0 : bits <= 32 ? 4 : bits / 8;
+}
+
+static uint32_t register_row(struct decoder *dec, int reg, bool write)
+{
+    int *value = &dec->value_of_reg[reg];
+    if (*value < 0)
+        *value = decode_add_value(dec, VALUE_REGISTER,
+                                  lane_bytes(dec->function->regs[reg].type));
+    decode_touch(dec, *value, write);
+    return ROW_TAG | (uint32_t)*value;
+}
+
+uint32_t decode_constant(struct decoder *dec, uint64_t bits, int bytes)
+{
+    uint32_t bucket = (uint32_t)((bits * 0x9e3779b97f4a7c15ull) >> 56) % CONSTANT_BUCKETS;
+    for (int i = dec->constant_hash[bucket]; i >= 0; i = dec->constant_next[i])
+        if (dec->values[i].bits == bits && dec->values[i].bytes == bytes)
+            return ROW_TAG | (uint32_t)i;
+    int value = decode_add_value(dec, VALUE_CONSTANT, bytes);
+    dec->values[value].bits = bits;
+    dec->constant_next = xrealloc(dec->constant_next,
+                                  (size_t)dec->value_room * sizeof *dec->constant_next);
+    dec->constant_next[value] = dec->constant_hash[bucket];
+    dec->constant_hash[bucket] = value;
+    return ROW_TAG | (uint32_t)value;
+}
+
+uint32_t decode_scratch(struct decoder *dec, int bytes)
+{
+    int value = decode_add_value(dec, VALUE_SCRATCH, bytes);
+    return ROW_TAG | (uint32_t)value;
+}
+
+uint32_t decode_carry(struct decoder *dec, bool write)
+{
+    if (dec->carry < 0)
+        dec->carry = decode_add_value(dec, VALUE_REGISTER, 0);
+    decode_touch(dec, dec->carry, write);
+    return ROW_TAG | (uint32_t)dec->carry;
+}
+
+/* --- special registers -------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum sreg sreg;
+} special[] = {
+    {"%tid.x", SREG_TID_X},
+    {"%tid.y", SREG_TID_Y},
+    {"%tid.z", SREG_TID_Z},
+    {"%ntid.x", SREG_NTID_X},
+    {"%ntid.y", SREG_NTID_Y},
+    {"%ntid.z", SREG_NTID_Z},
+    {"%ctaid.x", SREG_CTAID_X},
+    {"%ctaid.y", SREG_CTAID_Y},
+    {"%ctaid.z", SREG_CTAID_Z},
+    {"%nctaid.x", SREG_NCTAID_X},
+    {"%nctaid.y", SREG_NCTAID_Y},
+    {"%nctaid.z", SREG_NCTAID_Z},
+    {"%laneid", SREG_LANEID},
+    {"%warpid", SREG_WARPID},
+    {"%nwarpid", SREG_NWARPID},
+    {"%smid", SREG_SMID},
+    {"%nsmid", SREG_NSMID},
+    {"%gridid", SREG_GRIDID},
+    {"%lanemask_eq", SREG_LANEMASK_EQ},
+    {"%lanemask_lt", SREG_LANEMASK_LT},
+    {"%lanemask_le", SREG_LANEMASK_LE},
+    {"%lanemask_gt", SREG_LANEMASK_GT},
+    {"%lanemask_ge", SREG_LANEMASK_GE},
+    {"%dynamic_smem_size", SREG_DYNAMIC_SMEM},
+    {"%total_smem_size", SREG_TOTAL_SMEM},
+    {"%aggr_smem_size", SREG_TOTAL_SMEM},
+    {"%reserved_smem_offset_begin", SREG_CLUSTER_ZERO},
+    {"%reserved_smem_offset_end", SREG_CLUSTER_ZERO},
+    {"%reserved_smem_offset_cap", SREG_CLUSTER_ZERO},
+    {"%reserved_smem_offset_0", SREG_CLUSTER_ZERO},
+    {"%reserved_smem_offset_1", SREG_CLUSTER_ZERO},
+    {"%envreg1", SREG_ENVREG1},
+    {"%envreg2", SREG_ENVREG2},
+    {"%clusterid.x", SREG_CTAID_X},
+    {"%clusterid.y", SREG_CTAID_Y},
+    {"%clusterid.z", SREG_CTAID_Z},
+    {"%nclusterid.x", SREG_NCTAID_X},
+    {"%nclusterid.y", SREG_NCTAID_Y},
+    {"%nclusterid.z", SREG_NCTAID_Z},
+    {"%cluster_ctarank", SREG_CLUSTER_ZERO},
+    {"%cluster_nctarank", SREG_CLUSTER_ONE},
+    {"%cluster_ctaid.x", SREG_CLUSTER_ZERO},
+    {"%cluster_ctaid.y", SREG_CLUSTER_ZERO},
+    {"%cluster_ctaid.z", SREG_CLUSTER_ZERO},
+    {"%cluster_nctaid.x", SREG_CLUSTER_ONE},
+    {"%cluster_nctaid.y", SREG_CLUSTER_ONE},
+    {"%cluster_nctaid.z", SREG_CLUSTER_ONE},
+};
+
+static bool special_row(struct decoder *dec, const char *name, int bytes, uint32_t *row)
+{
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (strcmp(special[i].name, name) != 0)
+            continue;
+        for (int v = 0; v < dec->value_count; v++)
+            if (dec->values[v].kind == VALUE_SREG && dec->values[v].bytes == bytes &&
+                dec->values[v].sreg == (int)special[i].sreg) {
+                *row = ROW_TAG | (uint32_t)v;
+                return true;
+            }
+        int value = decode_add_value(dec, VALUE_SREG, bytes);
+        dec->values[value].sreg = (int)special[i].sreg;
+        *row = ROW_TAG | (uint32_t)value;
+        return true;
+    }
+    return decode_fail(dec, "special register %s is not supported", name);
+}
+
+/* --- operands ----------------------------------------------------------------------- */
+
+int decode_lane_bytes(struct decoder *dec, const struct ptx_operand *operand)
+{
+    return operand->kind == PTX_OPERAND_REG && operand->reg >= 0
+               ? lane_bytes(dec->function->regs[operand->reg].type)
+               : 0;
+}
+
+static uint64_t immediate_bits(const struct ptx_operand *operand, enum ptx_type type)
+{
+    uint64_t bits = operand->imm;
+    if (operand->literal == PTX_LITERAL_F64 && type == PTX_F32) {
+        double wide;
+        memcpy(&wide, &bits, sizeof wide);
+        float narrow = (float)wide;
+        uint32_t narrow_bits;
+        memcpy(&narrow_bits, &narrow, sizeof narrow);
+        return narrow_bits;
+    }
+    if (operand->literal == PTX_LITERAL_F32 && type == PTX_F64) {
+        uint32_t narrow_bits = (uint32_t)bits;
+        float narrow;
+        memcpy(&narrow, &narrow_bits, sizeof narrow);
+        double wide = narrow;
+        memcpy(&bits, &wide, sizeof wide);
+        return bits;
+    }
+    int width = ptx_type_bits(type);
+    return width >= 64 ? bits : bits & (((uint64_t)1 << width) - 1);
+}
+
+/* Address of a variable, in its own space or generic. */
+static bool symbol_address(struct decoder *dec, const struct ptx_operand *operand,
+                           bool generic, uint64_t *address)
+{
+    const struct ptx_var *var = operand->var;
+    *address = 0;
+    if (var == NULL) {
+        if (ptx_find_function(dec->env->module, operand->symbol) != NULL)
+            return dec->env->symbol(dec->env->context, operand->symbol, address);
+        return decode_fail(dec, "`%s` is not declared", operand->symbol);
+    }
+    bool in_function = var->space == PTX_LOCAL || var->space == PTX_PARAM;
+    if (in_function)
+        *address = var->offset_bytes;
+    else if (!dec->env->symbol(dec->env->context, var->name, address))
+        return decode_fail(dec, "`%s` has no address", var->name);
+    *address += (uint64_t)operand->offset;
+    if (generic)
+        *address += var->space == PTX_SHARED  ? SIM_SHARED_WINDOW
+                    : var->space == PTX_LOCAL ? SIM_LOCAL_WINDOW
+                    : var->space == PTX_PARAM ? SIM_PARAM_WINDOW
+                                              : 0;
+    return true;
+}
+
+bool decode_src(struct decoder *dec, const struct ptx_operand *operand,
+                enum ptx_type type, uint32_t *row)
+{
+    int bytes = lane_bytes(type);
+    uint64_t address;
+    switch (operand->kind) {
+    case PTX_OPERAND_REG:
+        if (lane_bytes(dec->function->regs[operand->reg].type) != bytes || operand->negated)
+            return decode_fail(dec, "register %s does not fit .%s",
+                               dec->function->regs[operand->reg].name, ptx_type_name(type));
+        *row = register_row(dec, operand->reg, false);
+        return true;
+    case PTX_OPERAND_IMM:
+        if (bytes == 0)
+            return decode_fail(dec, "a predicate cannot be a number");
+        *row = decode_constant(dec, immediate_bits(operand, type), bytes);
+        return true;
+    case PTX_OPERAND_SREG: return special_row(dec, operand->symbol, bytes, row);
+    case PTX_OPERAND_SYMBOL:
+        if (bytes < 4 || !symbol_address(dec, operand, false, &address))
+            return decode_fail(dec, "a variable's address does not fit .%s",
+                               ptx_type_name(type));
+        *row = decode_constant(dec, address, bytes);
+        return true;
+    default: return decode_fail(dec, "an operand is of the wrong kind");
+    }
+}
+
+bool decode_dst(struct decoder *dec, const struct ptx_operand *operand,
+                enum ptx_type type, uint32_t *row)
+{
+    if (operand->kind == PTX_OPERAND_SINK) {
+        *row = decode_scratch(dec, lane_bytes(type));
+        return true;
+    }
+    if (operand->kind != PTX_OPERAND_REG)
+        return decode_fail(dec, "the destination must be a register");
+    if (lane_bytes(dec->function->regs[operand->reg].type) != lane_bytes(type))
+        return decode_fail(dec, "register %s does not fit .%s",
+                           dec->function->regs[operand->reg].name, ptx_type_name(type));
+    *row = register_row(dec, operand->reg, true);
+    return true;
+}
+
+bool decode_pred(struct decoder *dec, const struct ptx_operand *operand, uint32_t *word,
+                 bool *negated)
+{
+    if (negated == NULL && operand->kind == PTX_OPERAND_SINK) {
+        *word = decode_scratch(dec, 0);
+        return true;
+    }
+    if (operand->kind != PTX_OPERAND_REG ||
+        dec->function->regs[operand->reg].type != PTX_PRED)
+        return decode_fail(dec, "a predicate register is needed");
+    if (negated != NULL)
+        *negated = operand->negated;
+    *word = register_row(dec, operand->reg, negated == NULL);
+    return true;
+}
+
+bool decode_pred2(struct decoder *dec, const struct ptx_operand *operand, uint32_t *word)
+{
+    if (operand->reg2 < 0) {
+        *word = decode_scratch(dec, 0);
+        return true;
+    }
+    if (dec->function->regs[operand->reg2].type != PTX_PRED)
+        return decode_fail(dec, "a predicate register is needed behind |");
+    *word = register_row(dec, operand->reg2, true);
+    return true;
+}
+
+bool decode_list(struct decoder *dec, const struct ptx_operand *operand,
+                 enum ptx_type type, bool destination, struct op *op, int *count)
+{
+    const struct ptx_operand *elements =
+        operand->kind == PTX_OPERAND_VECTOR ? operand->elements : operand;
+    *count = operand->kind == PTX_OPERAND_VECTOR ? operand->element_count : 1;
+    uint32_t *rows = decode_alloc(dec, ((size_t)*count + 1) * sizeof *rows);
+    for (int i = 0; i < *count; i++)
+        if (!(destination ? decode_dst(dec, &elements[i], type, &rows[i])
+                          : decode_src(dec, &elements[i], type, &rows[i])))
+            return false;
+    decode_note_list(dec, rows, *count);
+    op->list = rows;
+    return true;
+}
+
+void decode_note_list(struct decoder *dec, uint32_t *rows, int count)
+{
+    dec->lists = grow(dec->lists, dec->list_count, &dec->list_room, sizeof *dec->lists);
+    dec->lists[dec->list_count++] = (struct list_note){rows, count};
+}
+
+bool decode_address(struct decoder *dec, const struct ptx_operand *operand,
+                    enum ptx_space space, struct op *op)
+{
+    if (operand->kind != PTX_OPERAND_ADDR || operand->element_count != 0)
+        return decode_fail(dec, "an address in [ ] is needed");
+    op->imm = (uint64_t)operand->offset;
+    if (operand->base_is_reg) {
+        int bytes = lane_bytes(dec->function->regs[operand->reg].type);
+        if (bytes != 4 && bytes != 8)
+            return decode_fail(dec, "an address needs a 32- or 64-bit register");
+        op->flags |= bytes == 4 ? OP_BASE32 : 0;
+        op->s[0] = register_row(dec, operand->reg, false);
+        return true;
+    }
+    uint64_t address = 0;
+    if (operand->symbol != NULL) {
+        struct ptx_operand symbol = *operand;
+        symbol.offset = 0;
+        if (!symbol_address(dec, &symbol, space == PTX_GENERIC, &address))
+            return false;
+    }
+    op->s[0] = decode_constant(dec, address, 8);
+    return true;
+}
+
+bool decode_param(struct decoder *dec, const struct ptx_var *var, struct param_place *place)
+{
+    const struct ptx_function *f = dec->function;
+    struct ptx_var **lists[3] = {f->vars, f->params, f->rets};
+    int counts[3] = {f->var_count, f->is_entry ? 0 : f->param_count, f->ret_count};
+    int index = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < counts[i]; k++, index++)
+            if (lists[i][k] == var) {
+                *place = dec->places[index];
+                return true;
+            }
+    return false;
+}
+
+/* Give the .param variables of a function and its body areas in the frame. */
+static bool place_params(struct decoder *dec)
+{
+    const struct ptx_function *f = dec->function;
+    struct ptx_var **lists[3] = {f->vars, f->params, f->rets};
+    int counts[3] = {f->var_count, f->is_entry ? 0 : f->param_count, f->ret_count};
+    dec->places = decode_alloc(
+        dec, ((size_t)counts[0] + (size_t)counts[1] + (size_t)counts[2] + 1) *
+                 sizeof *dec->places);
+    uint64_t area = 0;
+    int index = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < counts[i]; k++, index++) {
+            const struct ptx_var *var = lists[i][k];
+            if (var->space != PTX_PARAM)
+                continue;
+            uint64_t stride = (var->size_bytes + 15) & ~(uint64_t)15;
+            dec->places[index] = (struct param_place){(uint32_t)area, (uint32_t)stride};
+            area += stride * LANES;
+            if (area > 64 << 20)
+                return decode_fail(dec, "more than 64 MiB of parameters");
+        }
+    dec->param_area_bytes = (uint32_t)area;
+    return true;
+}
+
+/* --- one instruction ---------------------------------------------------------------- */
+
+const struct op_row *ops_find(const char *base, int index)
+{
+    for (const struct op_family *const *family = ops_families(); *family != NULL; family++)
+        for (int i = 0; i < (*family)->count; i++)
+            if (strcmp((*family)->rows[i].base, base) == 0 && index-- == 0)
+                return &(*family)->rows[i];
+    return NULL;
+}
+
+static bool modifiers_allowed(struct decoder *dec, const struct op_row *row,
+                              const struct mods *mods)
+{
+    for (int i = 0; i < mods->class_count; i++)
+        if ((mods->classes[i] & row->allowed) == 0)
+            return decode_fail(dec, "it does not take .%s", dec->insn->suffix[i]);
+    return true;
+}
+
+static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op *op)
+{
+    struct mods mods;
+    const char *unknown;
+    if (!mods_parse(in, &mods, &unknown))
+        return decode_fail(dec, ".%s is not known", unknown);
+    const struct op_row *row;
+    int touches = dec->touch_count;
+    for (int i = 0; (row = ops_find(in->base, i)) != NULL; i++) {
+        dec->why[0] = '\0';
+        memset(op, 0, sizeof *op);
+        op->guard = NO_GUARD;
+        op->pipe = row->pipe;
+        op->pc = (uint32_t)dec->op;
+        op->count = 1;
+        dec->touch_count = touches;
+        if (in->guard >= 0) {
+            op->guard = register_row(dec, in->guard, false);
+            op->guard_negated = in->guard_negated;
+        }
+        if (in->operand_count < row->operands_min || in->operand_count > row->operands_max)
+            decode_fail(dec, "it takes %d operands, not %d", row->operands_min,
+                        in->operand_count);
+        else if (modifiers_allowed(dec, row, &mods) && row->decode(dec, in, &mods, op))
+            return true;
+    }
+    return decode_fail(dec, "there is no such instruction");
+}
+
+/* "file.ptx:12 (kernels/a.cu:34): `opcode` is not supported: why; see --list ptx" */
+static bool fail_insn(struct decoder *dec, const struct ptx_insn *in)
+{
+    const struct ptx_module *module = dec->env->module;
+    char source[160] = "";
+    if (in->loc_line > 0 && in->loc_file < module->file_count && in->loc_file > 0 &&
+        module->files[in->loc_file] != NULL) {
+        const char *file = module->files[in->loc_file];
+        size_t length = strlen(file);
+        snprintf(source, sizeof source, " (%s:%d)",
+                 length > 120 ? file + length - 120 : file, in->loc_line);
+    }
+    dec->failed = true;
+    return error_set(dec->err, EXIT_OURS,
+                     "%s:%d%s: `%s` is not supported: %s; see --list ptx", module->name,
+                     in->line, source, in->text, dec->why);
+}
+
+/* --- places into ops ---------------------------------------------------------------- */
+
+static void patch(const struct decoder *dec, uint32_t *row)
+{
+    if (*row != NO_GUARD && (*row & ROW_TAG) != 0)
+        *row = dec->values[*row & ~ROW_TAG].place;
+}
+
+static void patch_ops(struct decoder *dec)
+{
+    for (uint32_t i = 0; i < dec->code->op_count; i++) {
+        struct op *op = &dec->code->ops[i];
+        patch(dec, &op->guard);
+        patch(dec, &op->d);
+        patch(dec, &op->d2);
+        for (int k = 0; k < SIM_MAX_SOURCES; k++)
+            patch(dec, &op->s[k]);
+    }
+    for (int i = 0; i < dec->list_count; i++)
+        for (int k = 0; k < dec->lists[i].count; k++)
+            patch(dec, &dec->lists[i].rows[k]);
+}
+
+static void free_decoder(struct decoder *dec)
+{
+    free(dec->values);
+    free(dec->value_of_reg);
+    free(dec->constant_hash);
+    free(dec->constant_next);
+    free(dec->touches);
+    free(dec->lists);
+}
+
+static void fill_lines(struct decoder *dec)
+{
+    const struct ptx_function *f = dec->function;
+    struct line_info *lines =
+        decode_alloc(dec, ((size_t)f->insn_count + 1) * sizeof *lines);
+    for (int i = 0; i < f->insn_count; i++)
+        lines[i] = (struct line_info){f->insns[i].line, f->insns[i].loc_file,
+                                      f->insns[i].loc_line};
+    dec->code->lines = lines;
+}
+
+static struct code *decode_function(struct decode_whole *whole,
+                                    const struct ptx_function *function,
+                                    bool keep_registers, struct error *err)
+{
+    struct code *code = xcalloc(1, sizeof *code);
+    struct decoder dec = {.env = whole->env,
+                          .function = function,
+                          .code = code,
+                          .err = err,
+                          .keep_registers = keep_registers,
+                          .carry = -1,
+                          .whole = whole};
+    whole->codes = grow(whole->codes, whole->count, &whole->room, sizeof *whole->codes);
+    whole->codes[whole->count++] = code;
+    code->function = function;
+    code->op_count = (uint32_t)function->insn_count;
+    code->ops = code_alloc(code, ((size_t)code->op_count + 1) * sizeof *code->ops);
+    dec.value_of_reg = xmalloc(((size_t)function->reg_count + 1) * sizeof *dec.value_of_reg);
+    for (int i = 0; i < function->reg_count; i++)
+        dec.value_of_reg[i] = -1;
+    dec.constant_hash = xmalloc(CONSTANT_BUCKETS * sizeof *dec.constant_hash);
+    for (int i = 0; i < CONSTANT_BUCKETS; i++)
+        dec.constant_hash[i] = -1;
+    bool good = place_params(&dec);
+    for (int i = 0; good && i < function->insn_count; i++) {
+        dec.op = i;
+        dec.insn = &function->insns[i];
+        good = decode_op(&dec, dec.insn, &code->ops[i]);
+    }
+    if (good) {
+        fill_lines(&dec);
+        liveness_place(&dec);
+        patch_ops(&dec);
+    } else {
+        if (!dec.failed)
+            fail_insn(&dec, dec.insn != NULL ? dec.insn : &function->insns[0]);
+    }
+    free_decoder(&dec);
+    return good ? code : NULL;
+}
+
+int decode_callee(struct decoder *dec, const struct ptx_function *function)
+{
+    struct decode_whole *whole = dec->whole;
+    for (int i = 0; i < whole->count; i++)
+        if (whole->codes[i]->function == function)
+            return i;
+    if (whole->count >= CALL_LIMIT) {
+        decode_fail(dec, "a kernel that reaches more than %d functions", CALL_LIMIT);
+        return -1;
+    }
+    if (decode_function(whole, function, dec->keep_registers, dec->err) == NULL) {
+        dec->failed = true;
+        return -1;
+    }
+    for (int i = 0; i < whole->count; i++)
+        if (whole->codes[i]->function == function)
+            return i;
+    return -1;
+}
+
+struct code *code_decode(const struct decode_env *env, const struct ptx_function *function,
+                         bool keep_registers, struct error *err)
+{
+    struct decode_whole whole = {.env = env};
+    struct code *entry = decode_function(&whole, function, keep_registers, err);
+    if (entry == NULL) {
+        for (int i = 0; i < whole.count; i++)
+            code_free_one(whole.codes[i]);
+        free(whole.codes);
+        return NULL;
+    }
+    uint32_t base = 0;
+    for (int i = 0; i < whole.count; i++) {
+        whole.codes[i]->callees = whole.codes;
+        whole.codes[i]->callee_count = (uint32_t)whole.count;
+        whole.codes[i]->base = base;
+        base += whole.codes[i]->op_count;
+        entry->float_atomics |= whole.codes[i]->float_atomics;
+        if (whole.codes[i]->live_registers > entry->live_registers)
+            entry->live_registers = whole.codes[i]->live_registers;
+    }
+    entry->total_ops = base;
+    return entry;
+}
+
+void code_free_one(struct code *code)
+{
+    struct code_chunk *chunk = code->chunks;
+    while (chunk != NULL) {
+        struct code_chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    free(code);
+}
+
+void code_free(struct code *code)
+{
+    if (code == NULL)
+        return;
+    struct code **codes = code->callees;
+    uint32_t count = code->callee_count;
+    for (uint32_t i = 0; i < count; i++)
+        code_free_one(codes[i]);
+    free(codes);
+}

@@ -1,0 +1,75 @@
+/* decode_parts.h - what decode.c and liveness.c share.
+ *
+ * While a function is being decoded, rows are tagged numbers of values (registers,
+ * constants, special registers, scratch). liveness.c then gives every value its
+ * place in the frame, and decode.c writes the places into the ops. */
+#ifndef PEAKBOUND_SIM_DECODE_PARTS_H
+#define PEAKBOUND_SIM_DECODE_PARTS_H
+
+#include "ops.h"
+
+#define ROW_TAG 0x80000000u
+
+enum value_kind { VALUE_REGISTER, VALUE_CONSTANT, VALUE_SREG, VALUE_SCRATCH };
+
+struct value {
+    enum value_kind kind;
+    int bytes;          /* a lane: 4, 8, 16; 0 = predicate word */
+    uint64_t bits;      /* constant */
+    int sreg;
+    int first, last;    /* ops between which it must keep its row */
+    uint32_t place;     /* byte offset in the frame */
+};
+
+/* Value `value` is read (or written) by op `op`. */
+struct touch {
+    int op, value;
+    bool write;
+};
+
+struct list_note {
+    uint32_t *rows;
+    int count;
+};
+
+struct decoder {
+    const struct decode_env *env;
+    const struct ptx_function *function;
+    const struct ptx_insn *insn;
+    struct code *code;
+    struct error *err;
+    bool failed;
+    bool keep_registers;
+    char why[200];
+    int op;             /* index of the op being decoded */
+    struct value *values;
+    int value_count, value_room;
+    int *value_of_reg;
+    int *constant_hash; /* CONSTANT_BUCKETS heads, then chains in constant_next */
+    int *constant_next;
+    struct touch *touches;
+    int touch_count, touch_room;
+    struct list_note *lists;
+    int list_count, list_room;
+    int carry;          /* value of the carry flag, -1 = not used */
+    struct param_place *places; /* of function->vars, params, rets: .func only */
+    uint32_t param_area_bytes;
+    struct decode_whole *whole;
+};
+
+/* All functions that an entry can reach, decoded together. */
+struct decode_whole {
+    const struct decode_env *env;
+    struct code **codes;
+    int count, room;
+};
+
+int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes);
+void decode_touch(struct decoder *dec, int value, bool write);
+void decode_note_list(struct decoder *dec, uint32_t *rows, int count);
+void code_free_one(struct code *code);
+/* Set first/last of every register value, then place all values; fills
+ * code->frame_bytes, preset, sregs, live_registers. */
+void liveness_place(struct decoder *dec);
+
+#endif
