@@ -14,11 +14,11 @@ enum value_kind { VALUE_REGISTER, VALUE_CONSTANT, VALUE_SREG, VALUE_SCRATCH };
 
 struct value {
     enum value_kind kind;
-    int bytes;          /* a lane: 4, 8, 16; 0 = predicate word */
-    uint64_t bits;      /* constant */
+    int bytes;     /* a lane: 4, 8, 16; 0 = predicate word */
+    uint64_t bits; /* constant */
     int sreg;
-    int first, last;    /* ops between which it must keep its row */
-    uint32_t place;     /* byte offset in the frame */
+    int first, last; /* ops between which it must keep its row */
+    uint32_t place;  /* byte offset in the frame */
 };
 
 /* Value `value` is read (or written) by op `op`. */
@@ -41,7 +41,7 @@ struct decoder {
     bool failed;
     bool keep_registers;
     char why[200];
-    int op;             /* index of the op being decoded */
+    int op; /* index of the op being decoded */
     struct value *values;
     int value_count, value_room;
     int *value_of_reg;
@@ -51,7 +51,7 @@ struct decoder {
     int touch_count, touch_room;
     struct list_note *lists;
     int list_count, list_room;
-    int carry;          /* value of the carry flag, -1 = not used */
+    int carry;                  /* value of the carry flag, -1 = not used */
     struct param_place *places; /* of function->vars, params, rets: .func only */
     uint32_t param_area_bytes;
     struct decode_whole *whole;

@@ -126,7 +126,7 @@ static const char *const parts[] = {
     "test_wait", "try_wait", "parity", "pending_count", "arrive_drop", "proxy", "bulk",
     "tensor", "mma_async", "fence", "sp", "sp::ordered_metadata", "nocomplete", "alias",
     "mbarrier_init", "prefetch", "L1", "L2", "tensormap", "isspacep", "pragma", "release",
-    "noComplete",
+    "noComplete", "pack",
 };
 
 static bool in_list(const char *const *list, size_t count, const char *word)

@@ -205,32 +205,66 @@ void code_free(struct code *code);
 bool mods_parse(const struct ptx_insn *in, struct mods *mods, const char **unknown);
 const struct op_row *ops_find(const char *base, int index); /* index-th row of a base */
 
-/* Active-lane loops. LANEWISE(name, DST_T, SRC_T, expression in a, b, c) */
-#define LANEWISE(name, DT, ST, expr)                                            \
-    static void name(struct warp *w, const struct op *op)                       \
-    {                                                                           \
-        const ST *restrict sa = (const ST *)(const void *)(w->rows + op->s[0]); \
-        const ST *restrict sb = (const ST *)(const void *)(w->rows + op->s[1]); \
-        const ST *restrict sc = (const ST *)(const void *)(w->rows + op->s[2]); \
-        DT *d = (DT *)(void *)(w->rows + op->d);                                \
-        uint32_t mask = w->mask;                                                \
-        (void)sb, (void)sc;                                                     \
-        if (mask == FULL_MASK) {                                                \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)                \
-            {                                                                   \
-                ST a = sa[l], b = sb[l], c = sc[l];                             \
-                (void)a, (void)b, (void)c;                                      \
-                d[l] = (DT)(expr);                                              \
-            }                                                                   \
-        } else {                                                                \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)                \
-            {                                                                   \
-                ST a = sa[l], b = sb[l], c = sc[l];                             \
-                (void)a, (void)b, (void)c;                                      \
-                DT v = (DT)(expr);                                              \
-                d[l] = (mask >> l & 1) ? v : d[l];                              \
-            }                                                                   \
-        }                                                                       \
+/* Decode d, a {, b {, c}}: destination of type `dst`, all sources of type `src`. */
+static inline bool decode_plain(struct decoder *dec, const struct ptx_insn *in,
+                                struct op *op, enum ptx_type dst, enum ptx_type src)
+{
+    if (!decode_dst(dec, &in->operand[0], dst, &op->d))
+        return false;
+    for (int i = 1; i < in->operand_count && i <= SIM_MAX_SOURCES; i++)
+        if (!decode_src(dec, &in->operand[i], src, &op->s[i - 1]))
+            return false;
+    return true;
+}
+
+/* An executor by type. */
+struct typed_fn {
+    enum ptx_type type;
+    exec_fn *fn;
+};
+static inline exec_fn *typed_find(const struct typed_fn *list, int count,
+                                  enum ptx_type type)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].type == type)
+            return list[i].fn;
+    return NULL;
+}
+#define TYPED(list, type) typed_find(list, (int)(sizeof(list) / sizeof *(list)), type)
+
+static inline bool is_signed_type(enum ptx_type type)
+{
+    return type >= PTX_S8 && type <= PTX_S64;
+}
+
+/* LANEWISE(name, DST_T, SRC_T, expression in a, b, c): one executor. All lanes are
+ * computed (a lane that is off may hold any bits, so the expression must not
+ * trap); only active lanes are written. d may be the same row as a source. */
+#define LANEWISE(name, DT, ST, expr)                                   \
+    static void name(struct warp *w, const struct op *op)              \
+    {                                                                  \
+        const ST *sa = (const ST *)(const void *)(w->rows + op->s[0]); \
+        const ST *sb = (const ST *)(const void *)(w->rows + op->s[1]); \
+        const ST *sc = (const ST *)(const void *)(w->rows + op->s[2]); \
+        DT *d = (DT *)(void *)(w->rows + op->d);                       \
+        uint32_t mask = w->mask;                                       \
+        (void)sb, (void)sc;                                            \
+        if (mask == FULL_MASK) {                                       \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)       \
+            {                                                          \
+                ST a = sa[l], b = sb[l], c = sc[l];                    \
+                (void)a, (void)b, (void)c;                             \
+                d[l] = (DT)(expr);                                     \
+            }                                                          \
+        } else {                                                       \
+            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)       \
+            {                                                          \
+                ST a = sa[l], b = sb[l], c = sc[l];                    \
+                (void)a, (void)b, (void)c;                             \
+                DT v = (DT)(expr);                                     \
+                d[l] = (mask >> l & 1) ? v : d[l];                     \
+            }                                                          \
+        }                                                              \
     }
 
 #endif

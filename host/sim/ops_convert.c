@@ -1,0 +1,622 @@
+/* ops_convert.c - set, setp and cvt (PTX ISA 9.0, 9.7.6 to 9.7.9).
+ *
+ * cvt: a source is widened to a double or a 64-bit integer, which is exact for every
+ * type but 64-bit integers, and then narrowed once with the rounding asked for. The
+ * usual pairs have executors of their own. */
+#include <fenv.h>
+
+#include "numeric.h"
+#include "ops.h"
+
+/* --- comparison ------------------------------------------------------------------- */
+
+#define U16(x) ((uint32_t)(uint16_t)(x))
+#define S16(x) ((int32_t)(int16_t)(x))
+
+/* Comparison as three bits: less, equal, greater; unordered counts as none and is
+ * added by the u-forms. */
+enum { IS_LT = 1, IS_EQ = 2, IS_GT = 4, IS_UN = 8 };
+
+static int compare_mask(enum mod_cmp cmp)
+{
+    static const uint8_t masks[] = {[CMP_EQ] = IS_EQ,
+                                    [CMP_NE] = IS_LT | IS_GT,
+                                    [CMP_LT] = IS_LT,
+                                    [CMP_LE] = IS_LT | IS_EQ,
+                                    [CMP_GT] = IS_GT,
+                                    [CMP_GE] = IS_GT | IS_EQ,
+                                    [CMP_LO] = IS_LT,
+                                    [CMP_LS] = IS_LT | IS_EQ,
+                                    [CMP_HI] = IS_GT,
+                                    [CMP_HS] = IS_GT | IS_EQ,
+                                    [CMP_EQU] = IS_EQ | IS_UN,
+                                    [CMP_NEU] = IS_LT | IS_GT | IS_UN,
+                                    [CMP_LTU] = IS_LT | IS_UN,
+                                    [CMP_LEU] = IS_LT | IS_EQ | IS_UN,
+                                    [CMP_GTU] = IS_GT | IS_UN,
+                                    [CMP_GEU] = IS_GT | IS_EQ | IS_UN,
+                                    [CMP_NUM] = IS_LT | IS_EQ | IS_GT,
+                                    [CMP_NAN] = IS_UN};
+    return cmp == CMP_NONE ? 0 : masks[cmp];
+}
+
+/* One bit a lane where the comparison holds. op->imm: mask of outcomes. */
+#define COMPARE(name, T, CT, conv)                                                  \
+    static uint32_t name(const struct warp *w, const struct op *op)                 \
+    {                                                                               \
+        const T *sa = (const T *)(const void *)(w->rows + op->s[0]);                \
+        const T *sb = (const T *)(const void *)(w->rows + op->s[1]);                \
+        uint32_t lt = 0, eq = 0, gt = 0;                                            \
+        for (uint32_t l = 0; l < LANES; l++) {                                      \
+            CT a = conv(sa[l]), b = conv(sb[l]);                                    \
+            lt |= (uint32_t)(a < b) << l;                                           \
+            eq |= (uint32_t)(a == b) << l;                                          \
+            gt |= (uint32_t)(a > b) << l;                                           \
+        }                                                                           \
+        uint64_t m = op->imm;                                                       \
+        return (m & IS_LT ? lt : 0) | (m & IS_EQ ? eq : 0) | (m & IS_GT ? gt : 0) | \
+               (m & IS_UN ? ~(lt | eq | gt) : 0);                                   \
+    }
+#define AS_F32(x) bits_to_f32(x)
+#define AS_F32_FTZ(x) bits_to_f32(flush_bits(x))
+#define AS_F64(x) bits_to_f64(x)
+#define AS_HALF(x) half_value(U16(x))
+#define AS_BFLOAT(x) bfloat_value(U16(x))
+COMPARE(compare_u16, uint32_t, uint32_t, U16)
+COMPARE(compare_s16, uint32_t, int32_t, S16)
+COMPARE(compare_u32, uint32_t, uint32_t, (uint32_t))
+COMPARE(compare_s32, uint32_t, int32_t, (int32_t))
+COMPARE(compare_u64, uint64_t, uint64_t, (uint64_t))
+COMPARE(compare_s64, uint64_t, int64_t, (int64_t))
+COMPARE(compare_f32, uint32_t, float, AS_F32)
+COMPARE(compare_f32_ftz, uint32_t, float, AS_F32_FTZ)
+COMPARE(compare_f64, uint64_t, double, AS_F64)
+COMPARE(compare_f16, uint32_t, float, AS_HALF)
+COMPARE(compare_bf16, uint32_t, float, AS_BFLOAT)
+#define AS_HALF_HIGH(x) half_value((x) >> 16)
+#define AS_BFLOAT_HIGH(x) bfloat_value((x) >> 16)
+COMPARE(compare_f16_high, uint32_t, float, AS_HALF_HIGH)
+COMPARE(compare_bf16_high, uint32_t, float, AS_BFLOAT_HIGH)
+
+typedef uint32_t compare_fn(const struct warp *w, const struct op *op);
+
+/* What setp and set need besides the rows. */
+struct comparison {
+    compare_fn *low, *high; /* high: second half of a x2 type */
+    uint8_t boolean;        /* enum mod_bool with predicate s[2] */
+    uint8_t negated;        /* of s[2] */
+    enum ptx_type out;      /* set: type of the result */
+};
+
+static uint32_t combine(const struct comparison *c, uint32_t result, uint32_t with)
+{
+    with = c->negated ? ~with : with;
+    return c->boolean == BOOL_AND   ? result & with
+           : c->boolean == BOOL_OR  ? result | with
+           : c->boolean == BOOL_XOR ? result ^ with
+                                    : result;
+}
+
+static void setp(struct warp *w, const struct op *op)
+{
+    const struct comparison *c = op->extra;
+    uint32_t mask = w->mask, result = c->low(w, op);
+    uint32_t second = c->high != NULL ? c->high(w, op) : ~result;
+    if (c->boolean != BOOL_NONE) {
+        uint32_t with = *pred(w, op->s[2]);
+        result = combine(c, result, with);
+        second = combine(c, second, with);
+    }
+    uint32_t *p = pred(w, op->d);
+    *p = (*p & ~mask) | (result & mask);
+    p = pred(w, op->d2);
+    *p = (*p & ~mask) | (second & mask);
+}
+
+/* setp with one destination and no combination: nearly all of them */
+static void setp_plain(struct warp *w, const struct op *op)
+{
+    const struct comparison *c = op->extra;
+    uint32_t mask = w->mask, *p = pred(w, op->d);
+    *p = (*p & ~mask) | (c->low(w, op) & mask);
+}
+
+static void set_value(struct warp *w, const struct op *op)
+{
+    const struct comparison *c = op->extra;
+    uint32_t result = c->low(w, op), high = c->high != NULL ? c->high(w, op) : 0;
+    if (c->boolean != BOOL_NONE) {
+        uint32_t with = *pred(w, op->s[2]);
+        result = combine(c, result, with);
+        high = combine(c, high, with);
+    }
+    uint32_t one = c->out == PTX_F32                            ? 0x3f800000u
+                   : c->out == PTX_F16 || c->out == PTX_F16X2   ? 0x3c00u
+                   : c->out == PTX_BF16 || c->out == PTX_BF16X2 ? 0x3f80u
+                   : c->out == PTX_U16 || c->out == PTX_S16 || c->high != NULL
+                       ? 0xffffu
+                       : 0xffffffffu;
+    uint32_t *d = row32(w, op->d);
+    for (int l = 0; l < LANES; l++)
+        if (w->mask >> l & 1)
+            d[l] = (result >> l & 1 ? one : 0) | (high >> l & 1 ? one << 16 : 0);
+}
+
+static bool find_compare(const struct mods *mods, enum ptx_type type,
+                         struct comparison *c)
+{
+    static const struct {
+        enum ptx_type type;
+        compare_fn *low, *high;
+    } table[] = {
+        {PTX_B16, compare_u16, NULL},
+        {PTX_U16, compare_u16, NULL},
+        {PTX_S16, compare_s16, NULL},
+        {PTX_B32, compare_u32, NULL},
+        {PTX_U32, compare_u32, NULL},
+        {PTX_S32, compare_s32, NULL},
+        {PTX_B64, compare_u64, NULL},
+        {PTX_U64, compare_u64, NULL},
+        {PTX_S64, compare_s64, NULL},
+        {PTX_F32, compare_f32, NULL},
+        {PTX_F64, compare_f64, NULL},
+        {PTX_F16, compare_f16, NULL},
+        {PTX_BF16, compare_bf16, NULL},
+        {PTX_F16X2, compare_f16, compare_f16_high},
+        {PTX_BF16X2, compare_bf16, compare_bf16_high},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].type == type) {
+            c->low = mods->ftz && type == PTX_F32 ? compare_f32_ftz : table[i].low;
+            c->high = table[i].high;
+            return true;
+        }
+    return false;
+}
+
+static bool decode_compare(struct decoder *dec, const struct ptx_insn *in,
+                           const struct mods *mods, struct op *op)
+{
+    bool to_pred = strcmp(in->base, "setp") == 0;
+    enum ptx_type type = mods->type[to_pred ? 0 : 1];
+    struct comparison *c = decode_alloc(dec, sizeof *c);
+    bool negated = false;
+    if (mods->cmp == CMP_NONE || !find_compare(mods, type, c) ||
+        mods->type_count != (to_pred ? 1 : 2))
+        return decode_fail(dec, "not for this comparison and type");
+    c->boolean = (uint8_t)mods->boolean;
+    c->out = mods->type[0];
+    op->imm = (uint64_t)compare_mask(mods->cmp);
+    op->extra = c;
+    if ((mods->boolean != BOOL_NONE) != (in->operand_count == 4))
+        return decode_fail(dec, "a predicate goes with .and, .or or .xor");
+    if (!decode_src(dec, &in->operand[1], type, &op->s[0]) ||
+        !decode_src(dec, &in->operand[2], type, &op->s[1]) ||
+        (mods->boolean != BOOL_NONE &&
+         !decode_pred(dec, &in->operand[3], &op->s[2], &negated)))
+        return false;
+    c->negated = negated;
+    if (!to_pred) {
+        op->fn = set_value;
+        return decode_dst(dec, &in->operand[0], mods->type[0], &op->d);
+    }
+    bool plain = in->operand[0].reg2 < 0 && mods->boolean == BOOL_NONE && c->high == NULL;
+    op->fn = plain ? setp_plain : setp;
+    return decode_pred(dec, &in->operand[0], &op->d, NULL) &&
+           decode_pred2(dec, &in->operand[0], &op->d2);
+}
+
+/* --- conversion: the usual pairs -------------------------------------------------- */
+
+LANEWISE(copy_32, uint32_t, uint32_t, a)
+LANEWISE(low_16, uint32_t, uint32_t, U16(a))
+LANEWISE(low_8, uint32_t, uint32_t, a & 0xff)
+LANEWISE(s16_s32, uint32_t, uint32_t, (uint32_t)S16(a))
+LANEWISE(s8_s32, uint32_t, uint32_t, (uint32_t)(int32_t)(int8_t)a)
+LANEWISE(u32_u64, uint64_t, uint32_t, a)
+LANEWISE(s32_s64, uint64_t, uint32_t, (uint64_t)(int64_t)(int32_t)a)
+LANEWISE(u64_u32, uint32_t, uint64_t, a)
+LANEWISE(f16_f32, uint32_t, uint32_t, half_to_f32_bits(U16(a)))
+LANEWISE(f32_f16, uint32_t, uint32_t, f32_to_half_bits(a))
+LANEWISE(bf16_f32, uint32_t, uint32_t, U16(a) << 16)
+LANEWISE(f32_bf16, uint32_t, uint32_t, f32_to_bfloat_bits(a))
+LANEWISE(s32_f32, uint32_t, uint32_t, f32_to_bits((float)(int32_t)a))
+LANEWISE(u32_f32, uint32_t, uint32_t, f32_to_bits((float)a))
+LANEWISE(f32_tf32, uint32_t, uint32_t, f32_to_tf32_bits(a))
+
+/* --- conversion: everything ------------------------------------------------------- */
+
+struct conversion {
+    enum ptx_type to, from;
+    enum mod_round round;
+    bool ftz, sat, relu, satfinite;
+};
+
+static bool is_float(enum ptx_type type)
+{
+    return type == PTX_F16 || type == PTX_BF16 || type == PTX_F32 || type == PTX_F64 ||
+           type == PTX_TF32;
+}
+
+static double read_float(enum ptx_type type, uint64_t bits, bool ftz)
+{
+    switch (type) {
+    case PTX_F16:
+        return half_value((uint32_t)bits & 0xffff);
+    case PTX_BF16:
+        return bfloat_value((uint32_t)bits & 0xffff);
+    case PTX_F32:
+        return bits_to_f32(ftz ? flush_bits((uint32_t)bits) : (uint32_t)bits);
+    default:
+        return bits_to_f64(bits);
+    }
+}
+
+/* Round a double to an integral double. */
+static double round_integral(double x, enum mod_round round)
+{
+    switch (round) {
+    case RND_RNI:
+    case RND_RN:
+        return nearbyint(x);
+    case RND_RMI:
+    case RND_RM:
+        return floor(x);
+    case RND_RPI:
+    case RND_RP:
+        return ceil(x);
+    default:
+        return trunc(x);
+    }
+}
+
+/* Clamp; NaN gives 0 for results of up to 32 bits, else 0x8000000000000000. */
+static uint64_t float_to_int(double x, enum ptx_type to, bool wide_source)
+{
+    int bits = ptx_type_bits(to);
+    bool is_signed = is_signed_type(to);
+    if (x != x)
+        return bits == 64 || wide_source ? (bits == 64                ? (uint64_t)1 << 63
+                                            : is_signed && bits == 32 ? 0x80000000u
+                                                                      : 0)
+                                         : 0;
+    double most = ldexp(1.0, is_signed ? bits - 1 : bits);
+    double least = is_signed ? -most : 0.0;
+    uint64_t top = is_signed    ? ((uint64_t)1 << (bits - 1)) - 1
+                   : bits == 64 ? UINT64_MAX
+                                : ((uint64_t)1 << bits) - 1;
+    if (x >= most)
+        return top;
+    if (x <= least)
+        return is_signed ? (uint64_t)1 << (bits - 1) : 0;
+    uint64_t value = is_signed ? (uint64_t)(int64_t)x : (uint64_t)x;
+    return bits == 64 ? value : value & (((uint64_t)1 << bits) - 1);
+}
+
+/* Narrow with the host's rounding mode set by the caller. */
+static uint32_t narrow_to_f32(double x)
+{
+    volatile float value = (float)x;
+    return canon_f32(value);
+}
+
+/* f64 or f32 value -> 16-bit float, one rounding (round to odd in f32 first). */
+static uint32_t narrow_to_16(double x, enum ptx_type to, enum mod_round round,
+                             bool satfinite)
+{
+    if (x != x)
+        return 0x7fff;
+    int fraction = to == PTX_F16 ? 10 : 7, bias = to == PTX_F16 ? 15 : 127;
+    uint32_t infinity = to == PTX_F16 ? 0x7c00 : 0x7f80;
+    uint32_t sign = signbit(x) ? 0x8000 : 0;
+    double magnitude = fabs(x);
+    int exponent;
+    frexp(magnitude, &exponent);
+    exponent -= 1;
+    if (exponent < 1 - bias)
+        exponent = 1 - bias;
+    double unit = ldexp(1.0, exponent - fraction);
+    double steps = magnitude / unit; /* exact: a power of two */
+    double whole = round == RND_RZ    ? floor(steps)
+                   : round == RND_RM  ? (sign ? ceil(steps) : floor(steps))
+                   : round == RND_RP  ? (sign ? floor(steps) : ceil(steps))
+                   : round == RND_RNA ? floor(steps + 0.5)
+                                      : nearbyint(steps);
+    double value = whole * unit;
+    double limit = ldexp(2.0 - ldexp(1.0, -fraction), bias);
+    if (magnitude == INFINITY || value > limit) {
+        bool toward_zero =
+            round == RND_RZ || (round == RND_RM && !sign) || (round == RND_RP && sign);
+        bool clamp = satfinite || (toward_zero && magnitude != INFINITY);
+        return sign | (clamp ? infinity - 1 : infinity);
+    }
+    if (value == 0)
+        return sign;
+    uint32_t bits = to == PTX_F16 ? f32_to_half_bits(f32_to_bits((float)value))
+                                  : f32_to_bits((float)value) >> 16;
+    return sign | bits;
+}
+
+static uint64_t write_float(const struct conversion *c, double x, bool from_int64,
+                            uint64_t raw)
+{
+    static const int modes[] = {
+        [RND_NONE] = FE_TONEAREST, [RND_RN] = FE_TONEAREST, [RND_RZ] = FE_TOWARDZERO,
+        [RND_RM] = FE_DOWNWARD,    [RND_RP] = FE_UPWARD,    [RND_RNA] = FE_TONEAREST};
+    if (c->relu && !(x > 0))
+        x = x != x ? x : 0.0;
+    if (c->sat)
+        x = x > 0 ? (x < 1 ? x : 1.0) : 0.0;
+    if (c->round >= RND_RNI && x == x && fabs(x) != INFINITY)
+        x = copysign(round_integral(x, c->round), x);
+    enum mod_round round = c->round >= RND_RNI ? RND_RN : c->round;
+    uint64_t result;
+    fesetround(modes[round]);
+    if (c->to == PTX_F64) {
+        volatile double wide = !from_int64               ? x
+                               : is_signed_type(c->from) ? (double)(int64_t)raw
+                                                         : (double)raw;
+        result = f64_to_bits(wide);
+    } else if (c->to == PTX_F32 || c->to == PTX_TF32) {
+        volatile float from64 = !from_int64               ? 0.0f
+                                : is_signed_type(c->from) ? (float)(int64_t)raw
+                                                          : (float)raw;
+        result = from_int64 ? f32_to_bits(from64) : narrow_to_f32(x);
+    } else {
+        fesetround(FE_TONEAREST);
+        result = narrow_to_16(x, c->to, round, c->satfinite);
+    }
+    fesetround(FE_TONEAREST);
+    if (c->ftz && c->to == PTX_F32)
+        result = flush_bits((uint32_t)result);
+    if (c->to == PTX_TF32)
+        result = c->round == RND_RZ ? result & 0xffffe000u
+                                    : f32_to_tf32_bits((uint32_t)result);
+    return result;
+}
+
+static int64_t sign_extend(uint64_t value, int bits)
+{
+    return bits == 64 ? (int64_t)value : (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+/* Integer to integer; .sat clamps. */
+static uint64_t int_to_int(const struct conversion *c, uint64_t raw)
+{
+    int from = ptx_type_bits(c->from), to = ptx_type_bits(c->to);
+    uint64_t low = from == 64 ? raw : raw & (((uint64_t)1 << from) - 1);
+    bool from_signed = is_signed_type(c->from), to_signed = is_signed_type(c->to);
+    int64_t value = from_signed ? sign_extend(low, from) : (int64_t)low;
+    bool huge = !from_signed && from == 64 && value < 0;
+    if (c->sat) {
+        uint64_t top = to_signed  ? ((uint64_t)1 << (to - 1)) - 1
+                       : to == 64 ? UINT64_MAX
+                                  : ((uint64_t)1 << to) - 1;
+        if (value < 0 && !huge) {
+            int64_t least = to_signed ? -(int64_t)top - 1 : 0;
+            value = value < least ? least : value;
+        } else if ((uint64_t)value > top) {
+            value = (int64_t)top;
+        }
+    }
+    /* the register may be wider than the type: keep the sign */
+    return (uint64_t)value;
+}
+
+static uint64_t convert(const struct conversion *c, uint64_t raw)
+{
+    int bits = ptx_type_bits(c->to);
+    if (is_float(c->from)) {
+        double x = read_float(c->from, raw, c->ftz);
+        if (!is_float(c->to)) {
+            uint64_t value = float_to_int(x == x ? round_integral(x, c->round) : x, c->to,
+                                          c->from == PTX_F64);
+            return is_signed_type(c->to) ? (uint64_t)sign_extend(value, bits) : value;
+        }
+        return write_float(c, x, false, 0);
+    }
+    if (!is_float(c->to))
+        return int_to_int(c, raw);
+    int from = ptx_type_bits(c->from);
+    uint64_t low = from == 64 ? raw : raw & (((uint64_t)1 << from) - 1);
+    if (is_signed_type(c->from))
+        low = (uint64_t)sign_extend(low, from);
+    double x = is_signed_type(c->from) ? (double)(int64_t)low : (double)low;
+    return write_float(c, x, from == 64, low);
+}
+
+static void cvt_any(struct warp *w, const struct op *op)
+{
+    const struct conversion *c = op->extra;
+    int bits = ptx_type_bits(c->to);
+    for (int l = 0; l < LANES; l++) {
+        if (!(w->mask >> l & 1))
+            continue;
+        uint64_t raw = op->width == 8 ? row64(w, op->s[0])[l] : row32(w, op->s[0])[l];
+        uint64_t value = convert(c, raw);
+        if (op->count == 8)
+            row64(w, op->d)[l] = value;
+        else
+            row32(w, op->d)[l] = (uint32_t)(bits == 16 ? value & 0xffff : value);
+    }
+}
+
+/* cvt.{f16x2,bf16x2,e4m3x2,e5m2x2}.f32 d, a, b: a goes to the upper half */
+static void cvt_pack2(struct warp *w, const struct op *op)
+{
+    const struct conversion *c = op->extra;
+    const uint32_t *a = row32(w, op->s[0]), *b = row32(w, op->s[1]);
+    uint32_t *d = row32(w, op->d);
+    for (int l = 0; l < LANES; l++) {
+        if (!(w->mask >> l & 1))
+            continue;
+        uint32_t part[2];
+        for (int i = 0; i < 2; i++) {
+            float x = bits_to_f32(i == 0 ? b[l] : a[l]);
+            if (c->relu && !(x > 0))
+                x = x != x ? x : 0.0f;
+            part[i] = c->to == PTX_E4M3X2 ? f32_to_e4m3(x)
+                      : c->to == PTX_E5M2X2
+                          ? f32_to_e5m2(x)
+                          : narrow_to_16(x, c->to == PTX_F16X2 ? PTX_F16 : PTX_BF16,
+                                         c->round, c->satfinite);
+        }
+        d[l] = part[0] | part[1] << (ptx_type_bits(c->to) / 2);
+    }
+}
+
+/* cvt.rn.f16x2.{e4m3x2,e5m2x2} d, a */
+static void cvt_unpack8(struct warp *w, const struct op *op)
+{
+    const struct conversion *c = op->extra;
+    const uint32_t *a = row32(w, op->s[0]);
+    uint32_t *d = row32(w, op->d);
+    for (int l = 0; l < LANES; l++) {
+        if (!(w->mask >> l & 1))
+            continue;
+        uint32_t part[2];
+        for (int i = 0; i < 2; i++) {
+            uint32_t code = a[l] >> (8 * i) & 0xff;
+            float x = c->from == PTX_E4M3X2 ? e4m3_value(code) : e5m2_value(code);
+            if (c->relu && !(x > 0))
+                x = x != x ? x : 0.0f;
+            part[i] = f32_to_half_bits(f32_to_bits(x));
+        }
+        d[l] = part[0] | part[1] << 16;
+    }
+}
+
+/* cvt.pack.sat.convert.abType {.c}: d = c << width | a : b, clamped */
+static void cvt_pack_int(struct warp *w, const struct op *op)
+{
+    const struct conversion *c = op->extra;
+    int bits = ptx_type_bits(c->to);
+    uint32_t low_mask = bits == 32 ? UINT32_MAX : ((uint32_t)1 << bits) - 1;
+    const uint32_t *a = row32(w, op->s[0]), *b = row32(w, op->s[1]);
+    uint32_t *d = row32(w, op->d);
+    for (int l = 0; l < LANES; l++) {
+        if (!(w->mask >> l & 1))
+            continue;
+        uint32_t high = (uint32_t)int_to_int(c, a[l]) & low_mask;
+        uint32_t low = (uint32_t)int_to_int(c, b[l]) & low_mask;
+        uint32_t rest = op->count == 3 ? row32(w, op->s[2])[l] : 0;
+        d[l] = (bits >= 16 ? 0 : rest << (2 * bits)) | high << bits | low;
+    }
+}
+
+static exec_fn *usual_pair(const struct conversion *c, int to_lane, int from_lane)
+{
+    static const struct {
+        enum ptx_type to, from;
+        bool exact; /* no rounding can happen */
+        exec_fn *fn;
+    } pairs[] = {
+        {PTX_U64, PTX_U32, true, u32_u64},  {PTX_S64, PTX_U32, true, u32_u64},
+        {PTX_S64, PTX_S32, true, s32_s64},  {PTX_U64, PTX_S32, true, s32_s64},
+        {PTX_U32, PTX_U64, true, u64_u32},  {PTX_S32, PTX_S64, true, u64_u32},
+        {PTX_U32, PTX_S64, true, u64_u32},  {PTX_S32, PTX_U64, true, u64_u32},
+        {PTX_U32, PTX_U16, true, low_16},   {PTX_S32, PTX_U16, true, low_16},
+        {PTX_S32, PTX_S16, true, s16_s32},  {PTX_U32, PTX_S16, true, s16_s32},
+        {PTX_U16, PTX_U32, true, low_16},   {PTX_U16, PTX_S32, true, low_16},
+        {PTX_S16, PTX_S32, true, s16_s32},  {PTX_S16, PTX_U32, true, s16_s32},
+        {PTX_U32, PTX_U8, true, low_8},     {PTX_S32, PTX_S8, true, s8_s32},
+        {PTX_U32, PTX_S32, true, copy_32},  {PTX_S32, PTX_U32, true, copy_32},
+        {PTX_F32, PTX_F16, true, f16_f32},  {PTX_F32, PTX_BF16, true, bf16_f32},
+        {PTX_F16, PTX_F32, false, f32_f16}, {PTX_BF16, PTX_F32, false, f32_bf16},
+        {PTX_F32, PTX_S32, false, s32_f32}, {PTX_F32, PTX_U32, false, u32_f32},
+    };
+    if (c->sat || c->ftz || c->relu || c->satfinite)
+        return NULL;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].to == c->to && pairs[i].from == c->from &&
+            (pairs[i].exact || c->round == RND_RN || c->round == RND_NONE) &&
+            to_lane == (ptx_type_bits(c->to) == 64 ? 8 : 4) &&
+            from_lane == (ptx_type_bits(c->from) == 64 ? 8 : 4))
+            return pairs[i].fn;
+    return NULL;
+}
+
+/* A register may be wider than its type in cvt: find the type that fits its lanes. */
+static enum ptx_type lane_type(struct decoder *dec, const struct ptx_operand *operand,
+                               enum ptx_type type)
+{
+    int bytes = decode_lane_bytes(dec, operand);
+    int needed = ptx_type_bits(type) == 64 ? 8 : 4;
+    if (bytes == 8 && needed == 4)
+        return PTX_B64;
+    return ptx_type_bits(type) < 32 && !is_float(type) ? PTX_B32 : type;
+}
+
+static bool decode_cvt(struct decoder *dec, const struct ptx_insn *in,
+                       const struct mods *mods, struct op *op)
+{
+    struct conversion *c = decode_alloc(dec, sizeof *c);
+    *c = (struct conversion){mods->type[0], mods->type[1], mods->round,    mods->ftz,
+                             mods->sat,     mods->relu,    mods->satfinite};
+    if (mods->type_count != 2)
+        return decode_fail(dec, "needs two types");
+    op->extra = c;
+    bool to_int = c->to >= PTX_U8 && c->to <= PTX_S64;
+    bool from_int = c->from >= PTX_U8 && c->from <= PTX_S64;
+    if (in->operand_count >= 3) {
+        if (c->from != PTX_F32 || in->operand_count != 3)
+            return decode_fail(dec, "three operands need .f32 sources");
+        if (c->to != PTX_F16X2 && c->to != PTX_BF16X2 && c->to != PTX_E4M3X2 &&
+            c->to != PTX_E5M2X2)
+            return decode_fail(dec, "not to type .%s", ptx_type_name(c->to));
+        op->fn = cvt_pack2;
+        return decode_plain(dec, in, op, PTX_B32, PTX_F32);
+    }
+    if (c->to == PTX_F16X2 && (c->from == PTX_E4M3X2 || c->from == PTX_E5M2X2)) {
+        op->fn = cvt_unpack8;
+        return decode_plain(dec, in, op, PTX_B32, PTX_B32);
+    }
+    if ((!to_int && !is_float(c->to)) || (!from_int && !is_float(c->from)) ||
+        c->from == PTX_TF32)
+        return decode_fail(dec, "not from .%s to .%s", ptx_type_name(c->from),
+                           ptx_type_name(c->to));
+    enum ptx_type to = lane_type(dec, &in->operand[0], c->to);
+    enum ptx_type from = lane_type(dec, &in->operand[1], c->from);
+    op->count = ptx_type_bits(to) == 64 ? 8 : 4;
+    op->width = ptx_type_bits(from) == 64 ? 8 : 4;
+    if (to_int && from_int)
+        op->pipe = SIM_PIPE_ALU;
+    op->fn = usual_pair(c, op->count, op->width);
+    if (op->fn == NULL)
+        op->fn = c->to == PTX_TF32 && c->from == PTX_F32 && c->round == RND_RNA ? f32_tf32
+                                                                                : cvt_any;
+    return decode_plain(dec, in, op, to, from);
+}
+
+static bool decode_cvt_pack(struct decoder *dec, const struct ptx_insn *in,
+                            const struct mods *mods, struct op *op)
+{
+    struct conversion *c = decode_alloc(dec, sizeof *c);
+    *c = (struct conversion){.to = mods->type[0], .from = mods->type[1], .sat = true};
+    if (mods->word_count != 1 || strcmp(mods->word[0], "pack") != 0)
+        return decode_fail(dec, "is not a pack");
+    if (mods->type_count < 2 || mods->type[1] != PTX_S32 || !mods->sat)
+        return decode_fail(dec, "needs .sat and .s32 sources");
+    op->fn = cvt_pack_int;
+    op->extra = c;
+    op->count = (uint8_t)(in->operand_count - 1);
+    return decode_plain(dec, in, op, PTX_B32, PTX_B32);
+}
+
+static const char any_type[] =
+    ".b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64";
+
+static const struct op_row rows[] = {
+    {"setp", "setp.cmp{.bool}{.ftz}.type p{|q}, a, b{, c};", any_type,
+     MOD_TYPE | MOD_CMP | MOD_BOOL | MOD_FTZ, SIM_PIPE_ALU, 3, 4, decode_compare},
+    {"set", "set.cmp{.bool}{.ftz}.dtype.type d, a, b{, c};", any_type,
+     MOD_TYPE | MOD_TYPE2 | MOD_CMP | MOD_BOOL | MOD_FTZ, SIM_PIPE_ALU, 3, 4,
+     decode_compare},
+    {"cvt", "cvt.pack.sat.dtype.s32{.b32} d, a, b{, c};", ".u16 .s16 .u8 .s8",
+     MOD_TYPE | MOD_TYPE2 | MOD_SAT | MOD_PART, SIM_PIPE_ALU, 3, 4, decode_cvt_pack},
+    {"cvt", "cvt{.rnd}{.ftz}{.relu}{.sat,.satfinite}.dtype.atype d, a{, b};",
+     ".u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .bf16 .f32 .f64 .tf32 .f16x2 .bf16x2 "
+     ".e4m3x2 .e5m2x2",
+     MOD_TYPE | MOD_TYPE2 | MOD_ROUND | MOD_FTZ | MOD_SAT, SIM_PIPE_XU, 2, 3, decode_cvt},
+};
+const struct op_family ops_convert = {rows, (int)(sizeof rows / sizeof *rows)};
