@@ -174,15 +174,16 @@ struct warp {
     uint32_t index;  /* in the block */
     struct path *paths;
     uint32_t path_count, path_room;
-    uint8_t *local; /* local memory of the 32 lanes, lane by lane */
+    uint32_t slab_bytes;
+    uint64_t *address; /* worker->address */
+    uint8_t *local;    /* local memory of the 32 lanes, lane by lane */
 };
 
+/* Threads waiting at one of the 16 barriers of a block. */
 struct barrier {
-    uint32_t expected; /* threads, 0 = whole block */
-    uint32_t arrived;
-    uint32_t red_pred; /* bar.red accumulators */
-    uint32_t red_count;
-    uint32_t generation;
+    uint32_t expected; /* threads, 0 = all that live */
+    uint32_t arrived;  /* threads that arrived, waiting or not */
+    uint32_t red_true; /* bar.red: threads whose predicate held */
 };
 
 struct block {
