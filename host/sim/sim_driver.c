@@ -344,7 +344,7 @@ CUresult sim_context_sync(void)
 
 /* --- streams -------------------------------------------------------------- */
 
-static bool stream_known(CUcontext context, CUstream stream)
+bool sim_stream_known(CUcontext context, CUstream stream)
 {
     if (!stream)
         return true;
@@ -364,13 +364,10 @@ static double stream_now(CUcontext context, CUstream stream)
     return now;
 }
 
-bool sim_stream_advance(CUcontext context, CUstream stream, double ms)
+void sim_stream_advance(CUcontext context, CUstream stream, double ms)
 {
-    if (!stream_known(context, stream))
-        return false;
     double end = stream_now(context, stream) + ms * 1e6;
     *(stream ? &stream->clock_ns : &context->default_clock_ns) = end;
-    return true;
 }
 
 CUresult sim_stream_create(CUstream *stream, unsigned flags)
@@ -395,7 +392,7 @@ CUresult sim_stream_destroy(CUstream stream)
     if (ready)
         return ready;
     CUcontext context = sim_state.current;
-    if (!stream || !stream_known(context, stream))
+    if (!stream || !sim_stream_known(context, stream))
         return CUDA_ERROR_INVALID_HANDLE;
     struct CUstream_st **at = &context->streams;
     while (*at != stream)
@@ -410,7 +407,7 @@ CUresult sim_stream_sync(CUstream stream)
     CUresult ready = sim_ready();
     if (ready)
         return ready;
-    if (!stream_known(sim_state.current, stream))
+    if (!sim_stream_known(sim_state.current, stream))
         return CUDA_ERROR_INVALID_HANDLE;
     return sim_take_pending(sim_state.current);
 }
@@ -460,7 +457,7 @@ CUresult sim_event_record(CUevent event, CUstream stream)
     CUresult ready = sim_ready();
     if (ready)
         return ready;
-    if (!event_known(event) || !stream_known(sim_state.current, stream))
+    if (!event_known(event) || !sim_stream_known(sim_state.current, stream))
         return CUDA_ERROR_INVALID_HANDLE;
     event->recorded = true;
     event->time_ns = stream_now(sim_state.current, stream);

@@ -109,6 +109,9 @@ CUresult layout_shared(struct CUfunc_st *function, struct layout *layout)
     layout_add_function(layout, function->ptx->name);
     for (int i = 0; i < layout->function_count; i++)
         layout_scan(layout, layout->functions[i]);
+    function->frame_bytes = 0;
+    for (int i = 0; i < layout->function_count; i++)
+        function->frame_bytes += round_up(layout->functions[i]->local_bytes, 16);
     return place_shared(function, layout);
 }
 

@@ -43,7 +43,8 @@ struct CUfunc_st {
     uint64_t static_smem;   /* bytes of static shared memory */
     uint64_t dynamic_align; /* of the .extern .shared arrays, 0 = none used */
     int static_smem_known;  /* machine code's figure, -1 = none */
-    int local_bytes;
+    int local_bytes;        /* a thread, as ptxas says */
+    uint64_t frame_bytes;   /* .local variables of all functions it can reach */
     int max_dynamic_smem;
 };
 
@@ -94,9 +95,10 @@ CUresult sim_refuse(CUresult code, const char *format, ...)
 /* The fault of an earlier launch, told once. */
 CUresult sim_take_pending(CUcontext context);
 
-/* Work of `ms` on the stream (NULL = the default one, which waits for all others
- * and makes them wait). False: no such stream. */
-bool sim_stream_advance(CUcontext context, CUstream stream, double ms);
+bool sim_stream_known(CUcontext context, CUstream stream);
+/* Work of `ms` on the stream; NULL is the default one, which waits for all others
+ * and makes them wait. */
+void sim_stream_advance(CUcontext context, CUstream stream, double ms);
 
 void sim_module_destroy(CUmodule module);
 /* The function if it is one of the context's, else NULL. */
