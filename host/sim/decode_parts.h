@@ -66,7 +66,6 @@ struct decode_whole {
 
 int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes);
 void decode_touch(struct decoder *dec, int value, bool write);
-void decode_note_list(struct decoder *dec, uint32_t *rows, int count);
 void code_free_one(struct code *code);
 /* Set first/last of every register value, then place all values; fills
  * code->frame_bytes, preset, sregs, live_registers. */

@@ -282,6 +282,9 @@ static inline uint32_t *pred(const struct warp *w, uint32_t row)
     return (uint32_t *)(void *)(w->rows + row);
 }
 
+/* Source file and line of an op (of the PTX if there is no line information). */
+void sim_locate(const struct launch *launch, const struct code *code, uint32_t pc,
+                char *file, size_t room, int *line);
 /* Record a fault of `lane` of w at its current op and stop the launch. */
 void sim_raise(struct warp *w, enum sim_fault_kind kind, int lane, uint64_t address,
                const char *format, ...) __attribute__((format(printf, 5, 6)));

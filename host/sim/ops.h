@@ -158,6 +158,8 @@ int decode_lane_bytes(struct decoder *dec, const struct ptx_operand *operand);
  * *count gets their number. `destination`: they are written. */
 bool decode_list(struct decoder *dec, const struct ptx_operand *operand,
                  enum ptx_type type, bool destination, struct op *op, int *count);
+/* Have the places of these rows (in the code's arena) filled in. */
+void decode_note_list(struct decoder *dec, uint32_t *rows, int count);
 /* The predicate behind | of `d|p` (scratch if there is none), as a destination. */
 bool decode_pred2(struct decoder *dec, const struct ptx_operand *operand, uint32_t *word);
 /* The carry flag of the .cc instructions, a predicate word. */

@@ -1,0 +1,200 @@
+/* access.h - from 32 lane addresses to host memory: state space, bounds, alignment,
+ * and the event for the listeners. Static functions, because every ops_*.c that
+ * touches memory is built per instruction set.
+ *
+ * The order is always: access_addresses, access_resolve, move the data through
+ * access.host, then nothing else; access_resolve has told the listeners. */
+#ifndef PEAKBOUND_SIM_ACCESS_H
+#define PEAKBOUND_SIM_ACCESS_H
+
+#include "exec.h"
+#include "memory.h"
+#include "ops.h"
+
+/* Where the lanes' data lies. host + offset[l], unless `scattered`: then each lane
+ * has its own pointer, lane[l]. */
+struct resolved {
+    uint32_t mask;
+    uint8_t pattern; /* enum access_pattern */
+    bool scattered;  /* lanes hit several allocations */
+    uintptr_t host;  /* an integer: it may lie outside any object until offset is added */
+    const uint64_t *offset;
+    uint8_t *lane[LANES];
+    uint64_t offsets[LANES];
+};
+
+static inline int first_lane(uint32_t mask)
+{
+    return __builtin_ctz(mask);
+}
+
+/* address[l] = base + imm; lanes that are off get the first active lane's, so that
+ * whole-warp arithmetic on addresses stays harmless. */
+static inline void access_addresses(struct warp *w, const struct op *op,
+                                    uint64_t *address)
+{
+    if (op->flags & OP_BASE32) {
+        const uint32_t *base = row32(w, op->s[0]);
+        for (int l = 0; l < LANES; l++)
+            address[l] = (uint64_t)base[l] + op->imm;
+    } else {
+        const uint64_t *base = row64(w, op->s[0]);
+        for (int l = 0; l < LANES; l++)
+            address[l] = base[l] + op->imm;
+    }
+    if (w->mask != FULL_MASK) {
+        uint64_t first = address[first_lane(w->mask)];
+        for (int l = 0; l < LANES; l++)
+            address[l] = w->mask >> l & 1 ? address[l] : first;
+    }
+}
+
+static inline uint8_t access_pattern(const uint64_t *address, uint32_t mask,
+                                     uint32_t bytes)
+{
+    uint64_t first = address[0], differ = 0, jump = 0;
+    for (uint32_t l = 0; l < LANES; l++) {
+        differ |= address[l] ^ first;
+        jump |= address[l] ^ (first + (uint64_t)l * bytes);
+    }
+    return differ == 0                      ? PATTERN_UNIFORM
+           : jump == 0 && mask == FULL_MASK ? PATTERN_CONSECUTIVE
+                                            : PATTERN_ANY;
+}
+
+static inline void access_notify(struct warp *w, const struct op *op, uint8_t space,
+                                 uint8_t kind, uint32_t bytes, uint8_t pattern,
+                                 const uint64_t *address)
+{
+    struct launch *launch = w->block->launch;
+    struct access a = {.op = op,
+                       .mask = w->mask,
+                       .bytes = (uint16_t)bytes,
+                       .space = space,
+                       .kind = kind,
+                       .pattern = pattern,
+                       .address = address};
+    for (int i = 0; i < launch->listener_count; i++)
+        launch->listeners[i]->access(w, &a);
+}
+
+/* Slow paths, in access.c */
+bool access_fault_bounds(struct warp *w, uint8_t space, uint8_t kind, uint32_t bytes,
+                         int lane, uint64_t address);
+bool access_fault_align(struct warp *w, uint8_t space, uint8_t kind, uint32_t bytes,
+                        uint32_t align, int lane, uint64_t address);
+bool access_scattered(struct warp *w, uint8_t kind, uint32_t bytes,
+                      const uint64_t *address, struct resolved *r);
+
+/* All lanes: address >= low and address + bytes <= low + size? */
+static inline bool access_inside(const uint64_t *address, uint64_t low, uint64_t size,
+                                 uint32_t bytes)
+{
+    if (size < bytes)
+        return false;
+    uint64_t last = low + size - bytes, outside = 0;
+    for (int l = 0; l < LANES; l++)
+        outside |= (address[l] - low) | (last - address[l]);
+    return (int64_t)outside >= 0;
+}
+
+/* Check and locate one access of w->mask's lanes, of `bytes` a lane aligned to
+ * `align`, in `space` (generic already resolved). False after a fault. */
+static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t space,
+                                  uint8_t kind, uint32_t bytes, uint32_t align,
+                                  const uint64_t *address, struct resolved *r)
+{
+    uint64_t odd = 0;
+    for (int l = 0; l < LANES; l++)
+        odd |= address[l];
+    if (odd & (align - 1))
+        for (int l = 0; l < LANES; l++)
+            if ((w->mask >> l & 1) && (address[l] & (align - 1)))
+                return access_fault_align(w, space, kind, bytes, align, l, address[l]);
+    r->mask = w->mask;
+    r->scattered = false;
+    r->pattern = access_pattern(address, w->mask, bytes);
+    r->offset = address;
+    if (space == PTX_SHARED) {
+        if (!access_inside(address, 0, w->block->shared_bytes, bytes))
+            for (int l = 0; l < LANES; l++)
+                if ((w->mask >> l & 1) && (address[l] > w->block->shared_bytes ||
+                                           bytes > w->block->shared_bytes - address[l]))
+                    return access_fault_bounds(w, space, kind, bytes, l, address[l]);
+        r->host = (uintptr_t)w->block->shared;
+    } else if (space == PTX_LOCAL) {
+        uint64_t size = w->block->launch->local_bytes;
+        for (int l = 0; l < LANES; l++)
+            if ((w->mask >> l & 1) && (address[l] > size || bytes > size - address[l]))
+                return access_fault_bounds(w, space, kind, bytes, l, address[l]);
+        for (int l = 0; l < LANES; l++)
+            r->offsets[l] = address[l] + (uint64_t)l * size;
+        r->host = (uintptr_t)w->local;
+        r->offset = r->offsets;
+    } else {
+        struct allocation **last = &w->worker->last[w->code->base + w->pc];
+        struct allocation *a = *last;
+        if (a == NULL || !access_inside(address, a->address, a->bytes, bytes)) {
+            a = memory_find(w->block->launch->memory, address[first_lane(w->mask)],
+                            bytes);
+            if (a == NULL)
+                return access_fault_bounds(w, space, kind, bytes, first_lane(w->mask),
+                                           address[first_lane(w->mask)]);
+            *last = a;
+            if (!access_inside(address, a->address, a->bytes, bytes))
+                return access_scattered(w, kind, bytes, address, r) &&
+                       (access_notify(w, op, space, kind, bytes, r->pattern, address),
+                        true);
+        }
+        if (a->read_only && kind != ACCESS_LOAD)
+            return access_fault_bounds(w, space, kind, bytes, first_lane(w->mask),
+                                       address[first_lane(w->mask)]);
+        r->host = (uintptr_t)a->host - a->address;
+    }
+    if (r->pattern == PATTERN_CONSECUTIVE && space == PTX_LOCAL)
+        r->pattern = PATTERN_ANY;
+    access_notify(w, op, space, kind, bytes, r->pattern, address);
+    return true;
+}
+
+static inline uint8_t *access_lane(const struct resolved *r, int lane)
+{
+    return r->scattered ? r->lane[lane] : (uint8_t *)(r->host + r->offset[lane]);
+}
+
+/* The space of a generic address; *inside gets the address in that space. */
+static inline uint8_t access_generic(uint64_t address, uint64_t *inside)
+{
+    if (address - SIM_SHARED_WINDOW < SIM_WINDOW_BYTES) {
+        *inside = address - SIM_SHARED_WINDOW;
+        return PTX_SHARED;
+    }
+    if (address - SIM_LOCAL_WINDOW < SIM_WINDOW_BYTES) {
+        *inside = address - SIM_LOCAL_WINDOW;
+        return PTX_LOCAL;
+    }
+    *inside = address;
+    return PTX_GLOBAL;
+}
+
+/* Take lanes of one space out of *left: fills address in that space for them (and
+ * copies of the first for the others), sets w->mask, returns the space. */
+static inline uint8_t access_split(struct warp *w, uint32_t *left,
+                                   const uint64_t *generic, uint64_t *address)
+{
+    uint64_t inside;
+    int lead = first_lane(*left);
+    uint8_t space = access_generic(generic[lead], &inside);
+    uint64_t first = inside;
+    uint32_t mask = 0;
+    for (int l = 0; l < LANES; l++) {
+        bool same = (*left >> l & 1) && access_generic(generic[l], &inside) == space;
+        address[l] = same ? inside : first;
+        mask |= (uint32_t)same << l;
+    }
+    w->mask = mask;
+    *left &= ~mask;
+    return space;
+}
+
+#endif
