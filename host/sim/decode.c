@@ -51,7 +51,8 @@ bool decode_fail(struct decoder *dec, const char *format, ...)
 
 int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes)
 {
-    dec->values = grow(dec->values, dec->value_count, &dec->value_room, sizeof *dec->values);
+    dec->values =
+        grow(dec->values, dec->value_count, &dec->value_room, sizeof *dec->values);
     dec->values[dec->value_count] =
         (struct value){.kind = kind, .bytes = bytes, .first = -1, .last = -1};
     return dec->value_count++;
@@ -248,9 +249,11 @@ bool decode_src(struct decoder *dec, const struct ptx_operand *operand,
     uint64_t address;
     switch (operand->kind) {
     case PTX_OPERAND_REG:
-        if (lane_bytes(dec->function->regs[operand->reg].type) != bytes || operand->negated)
+        if (lane_bytes(dec->function->regs[operand->reg].type) != bytes ||
+            operand->negated)
             return decode_fail(dec, "register %s does not fit .%s",
-                               dec->function->regs[operand->reg].name, ptx_type_name(type));
+                               dec->function->regs[operand->reg].name,
+                               ptx_type_name(type));
         *row = register_row(dec, operand->reg, false);
         return true;
     case PTX_OPERAND_IMM:
@@ -258,14 +261,16 @@ bool decode_src(struct decoder *dec, const struct ptx_operand *operand,
             return decode_fail(dec, "a predicate cannot be a number");
         *row = decode_constant(dec, immediate_bits(operand, type), bytes);
         return true;
-    case PTX_OPERAND_SREG: return special_row(dec, operand->symbol, bytes, row);
+    case PTX_OPERAND_SREG:
+        return special_row(dec, operand->symbol, bytes, row);
     case PTX_OPERAND_SYMBOL:
         if (bytes < 4 || !symbol_address(dec, operand, false, &address))
             return decode_fail(dec, "a variable's address does not fit .%s",
                                ptx_type_name(type));
         *row = decode_constant(dec, address, bytes);
         return true;
-    default: return decode_fail(dec, "an operand is of the wrong kind");
+    default:
+        return decode_fail(dec, "an operand is of the wrong kind");
     }
 }
 
@@ -360,19 +365,41 @@ bool decode_address(struct decoder *dec, const struct ptx_operand *operand,
     return true;
 }
 
-bool decode_param(struct decoder *dec, const struct ptx_var *var, struct param_place *place)
+bool code_param(const struct code *code, const struct ptx_var *var,
+                struct param_place *place)
 {
-    const struct ptx_function *f = dec->function;
+    const struct ptx_function *f = code->function;
     struct ptx_var **lists[3] = {f->vars, f->params, f->rets};
     int counts[3] = {f->var_count, f->is_entry ? 0 : f->param_count, f->ret_count};
     int index = 0;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < counts[i]; k++, index++)
-            if (lists[i][k] == var) {
-                *place = dec->places[index];
+            if (lists[i][k] == var && var->space == PTX_PARAM) {
+                *place = code->places[index];
                 return true;
             }
     return false;
+}
+
+bool decode_param(struct decoder *dec, const struct ptx_var *var,
+                  struct param_place *place)
+{
+    return code_param(dec->code, var, place);
+}
+
+const struct ptx_function *decode_function_of(const struct decoder *dec)
+{
+    return dec->function;
+}
+
+const struct ptx_module *decode_module_of(const struct decoder *dec)
+{
+    return dec->env->module;
+}
+
+const struct code *decode_code(struct decoder *dec, int callee)
+{
+    return dec->whole->codes[callee];
 }
 
 /* Give the .param variables of a function and its body areas in the frame. */
@@ -381,9 +408,9 @@ static bool place_params(struct decoder *dec)
     const struct ptx_function *f = dec->function;
     struct ptx_var **lists[3] = {f->vars, f->params, f->rets};
     int counts[3] = {f->var_count, f->is_entry ? 0 : f->param_count, f->ret_count};
-    dec->places = decode_alloc(
+    dec->code->places = decode_alloc(
         dec, ((size_t)counts[0] + (size_t)counts[1] + (size_t)counts[2] + 1) *
-                 sizeof *dec->places);
+                 sizeof *dec->code->places);
     uint64_t area = 0;
     int index = 0;
     for (int i = 0; i < 3; i++)
@@ -392,7 +419,8 @@ static bool place_params(struct decoder *dec)
             if (var->space != PTX_PARAM)
                 continue;
             uint64_t stride = (var->size_bytes + 15) & ~(uint64_t)15;
-            dec->places[index] = (struct param_place){(uint32_t)area, (uint32_t)stride};
+            dec->code->places[index] =
+                (struct param_place){(uint32_t)area, (uint32_t)stride};
             area += stride * LANES;
             if (area > 64 << 20)
                 return decode_fail(dec, "more than 64 MiB of parameters");
@@ -405,7 +433,8 @@ static bool place_params(struct decoder *dec)
 
 const struct op_row *ops_find(const char *base, int index)
 {
-    for (const struct op_family *const *family = ops_families(); *family != NULL; family++)
+    for (const struct op_family *const *family = ops_families(); *family != NULL;
+         family++)
         for (int i = 0; i < (*family)->count; i++)
             if (strcmp((*family)->rows[i].base, base) == 0 && index-- == 0)
                 return &(*family)->rows[i];
@@ -441,7 +470,8 @@ static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op 
             op->guard = register_row(dec, in->guard, false);
             op->guard_negated = in->guard_negated;
         }
-        if (in->operand_count < row->operands_min || in->operand_count > row->operands_max)
+        if (in->operand_count < row->operands_min ||
+            in->operand_count > row->operands_max)
             decode_fail(dec, "it takes %d operands, not %d", row->operands_min,
                         in->operand_count);
         else if (modifiers_allowed(dec, row, &mods) && row->decode(dec, in, &mods, op))
@@ -529,7 +559,8 @@ static struct code *decode_function(struct decode_whole *whole,
     code->function = function;
     code->op_count = (uint32_t)function->insn_count;
     code->ops = code_alloc(code, ((size_t)code->op_count + 1) * sizeof *code->ops);
-    dec.value_of_reg = xmalloc(((size_t)function->reg_count + 1) * sizeof *dec.value_of_reg);
+    dec.value_of_reg =
+        xmalloc(((size_t)function->reg_count + 1) * sizeof *dec.value_of_reg);
     for (int i = 0; i < function->reg_count; i++)
         dec.value_of_reg[i] = -1;
     dec.constant_hash = xmalloc(CONSTANT_BUCKETS * sizeof *dec.constant_hash);
@@ -573,8 +604,9 @@ int decode_callee(struct decoder *dec, const struct ptx_function *function)
     return -1;
 }
 
-struct code *code_decode(const struct decode_env *env, const struct ptx_function *function,
-                         bool keep_registers, struct error *err)
+struct code *code_decode(const struct decode_env *env,
+                         const struct ptx_function *function, bool keep_registers,
+                         struct error *err)
 {
     struct decode_whole whole = {.env = env};
     struct code *entry = decode_function(&whole, function, keep_registers, err);

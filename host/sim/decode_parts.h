@@ -51,8 +51,7 @@ struct decoder {
     int touch_count, touch_room;
     struct list_note *lists;
     int list_count, list_room;
-    int carry;                  /* value of the carry flag, -1 = not used */
-    struct param_place *places; /* of function->vars, params, rets: .func only */
+    int carry; /* value of the carry flag, -1 = not used */
     uint32_t param_area_bytes;
     struct decode_whole *whole;
 };

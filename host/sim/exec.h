@@ -95,9 +95,10 @@ struct code {
     bool float_atomics;            /* result depends on order: run blocks one by one */
     struct code **callees; /* every function of this program; ops name them by index */
     uint32_t callee_count;
-    uint32_t base;       /* where its ops begin in the per-op counts of a worker */
-    uint32_t total_ops;  /* of the whole program (set in the entry's code) */
-    uint32_t param_area; /* .param variables of the frame begin here */
+    uint32_t base;              /* where its ops begin in the per-op counts of a worker */
+    uint32_t total_ops;         /* of the whole program (set in the entry's code) */
+    uint32_t param_area;        /* .param variables of the frame begin here */
+    struct param_place *places; /* of the .param variables: vars, params, rets */
     struct code_chunk *chunks;
 };
 

@@ -166,6 +166,9 @@ bool decode_pred2(struct decoder *dec, const struct ptx_operand *operand, uint32
 uint32_t decode_carry(struct decoder *dec, bool write);
 /* Index of a device function in code->callees, decoded if need be; -1 on failure. */
 int decode_callee(struct decoder *dec, const struct ptx_function *function);
+const struct code *decode_code(struct decoder *dec, int callee);
+const struct ptx_function *decode_function_of(const struct decoder *dec);
+const struct ptx_module *decode_module_of(const struct decoder *dec);
 /* Where a .param variable of a device function lives in the frame: lane l's copy
  * is at rows + area + l * stride. */
 struct param_place {
@@ -174,6 +177,8 @@ struct param_place {
 /* False if var is no such variable (an entry's parameters are in launch->params). */
 bool decode_param(struct decoder *dec, const struct ptx_var *var,
                   struct param_place *place);
+bool code_param(const struct code *code, const struct ptx_var *var,
+                struct param_place *place);
 /* Memory in the code's arena. */
 void *decode_alloc(struct decoder *dec, size_t bytes);
 /* A row of constants, 32 equal lanes of `bytes` (4, 8 or 16). */
