@@ -297,6 +297,11 @@ bool decode_pred(struct decoder *dec, const struct ptx_operand *operand, uint32_
         *word = decode_scratch(dec, 0);
         return true;
     }
+    if (negated != NULL && operand->kind == PTX_OPERAND_IMM) {
+        *negated = false; /* mov.pred p, 0: the constant's first word is the mask */
+        *word = decode_constant(dec, operand->imm != 0 ? FULL_MASK : 0, 4);
+        return true;
+    }
     if (operand->kind != PTX_OPERAND_REG ||
         dec->function->regs[operand->reg].type != PTX_PRED)
         return decode_fail(dec, "a predicate register is needed");
