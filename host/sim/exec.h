@@ -213,7 +213,9 @@ struct worker {
     struct allocation **last; /* per op: allocation that the last access hit */
     uint64_t address[LANES];  /* scratch of memory executors */
     struct sim_counters counters;
-    void *memory; /* frames and shared memory of the running block */
+    void *memory; /* frames, local and shared memory of the running block */
+    struct block *block;
+    struct link_chunk *links; /* call frames of the running block */
     void *listener[4];
 };
 

@@ -33,6 +33,9 @@ void run_barrier_arrive(struct warp *w, struct path *path, const struct op *op,
                         uint32_t mask);
 void run_barriers_check(struct block *b);
 
+/* A call frame that lives as long as the block. */
+struct call_frame *worker_link(struct worker *worker);
+
 /* bar/barrier, decoded (op->extra) */
 enum barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_RED };
 enum barrier_red { RED_NONE, RED_AND, RED_OR, RED_POPC };
