@@ -9,6 +9,8 @@ extern const struct listener counters_listener;
 
 /* Distinct 32-byte sectors of a global access; address[l] valid for mask. */
 uint32_t count_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes);
+/* The distinct values of the active lanes, into distinct[LANES]; returns how many. */
+uint32_t count_distinct(const uint64_t *values, uint32_t mask, uint64_t *distinct);
 /* Shared-memory wavefronts of one access: bytes a lane 1..16; wide accesses go
  * in phases (64-bit: 2 half-warps, 128-bit: 4 quarter-warps); the same word is
  * broadcast. *ideal gets the count without conflicts. */

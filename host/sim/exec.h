@@ -249,6 +249,11 @@ struct listener {
     void (*block_end)(struct block *b);
 };
 
+/* Counts of one op, for --explain. */
+struct op_counts {
+    uint64_t requests, sectors, wavefronts, wavefronts_ideal;
+};
+
 struct launch {
     const struct code *code;
     const struct sim_spec *spec;
@@ -269,6 +274,7 @@ struct launch {
     int listener_count;
     struct sim_fault *faults; /* [max_faults] */
     int fault_count, max_faults;
+    struct op_counts *op_counts; /* [code->total_ops], or NULL */
 };
 
 /* Row access. */

@@ -24,11 +24,11 @@ struct flow {
     struct decoder *dec;
     struct basic_block *blocks;
     int block_count;
-    int *block_of;      /* op -> block */
-    int *reg_index;     /* value -> dense register number, -1 */
-    int *reg_value;     /* dense register number -> value */
+    int *block_of;  /* op -> block */
+    int *reg_index; /* value -> dense register number, -1 */
+    int *reg_value; /* dense register number -> value */
     int reg_count, words;
-    int *touch_start;   /* op -> first touch */
+    int *touch_start; /* op -> first touch */
 };
 
 static const struct ptx_table *branch_table(const struct ptx_function *f,
@@ -298,8 +298,8 @@ static uint32_t place_presets(struct decoder *dec)
         if (value->kind != VALUE_SREG)
             continue;
         value->place = place;
-        code->sregs[code->sreg_count++] = (struct sreg_row){
-            place, (uint16_t)value->sreg, (uint8_t)value->bytes};
+        code->sregs[code->sreg_count++] =
+            (struct sreg_row){place, (uint16_t)value->sreg, (uint8_t)value->bytes};
         place += row_bytes(value->bytes);
     }
     return place;

@@ -6,9 +6,31 @@
 #include "ops.h"
 
 enum field {
-    F_NONE, F_ROUND, F_CMP, F_BOOL, F_HALF, F_SPACE, F_VEC, F_FTZ, F_SAT, F_SATFINITE,
-    F_RELU, F_APPROX, F_FULL, F_CC, F_NAN, F_XORSIGN, F_UNI, F_SYNC, F_ALIGNED, F_TRANS,
-    F_VOLATILE, F_NC, F_ROW, F_MATRICES, F_WORD
+    F_NONE,
+    F_ROUND,
+    F_CMP,
+    F_BOOL,
+    F_HALF,
+    F_SPACE,
+    F_VEC,
+    F_FTZ,
+    F_SAT,
+    F_SATFINITE,
+    F_RELU,
+    F_APPROX,
+    F_FULL,
+    F_CC,
+    F_NAN,
+    F_XORSIGN,
+    F_UNI,
+    F_SYNC,
+    F_ALIGNED,
+    F_TRANS,
+    F_VOLATILE,
+    F_NC,
+    F_ROW,
+    F_MATRICES,
+    F_WORD
 };
 
 static const struct {
@@ -115,18 +137,55 @@ static const struct {
 
 /* Words that only name a mode or a part of an instruction. */
 static const char *const modes[] = {
-    "l", "r", "wrap", "clamp", "up", "down", "bfly", "idx", "all", "any", "ballot",
-    "f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "shiftamt", "add", "min", "max", "inc",
-    "dec", "cas", "exch", "finite", "infinite", "number", "notanumber", "normal",
-    "subnormal", "red", "arrive", "popc", "to", "warp", "shr", "shl", "noftz",
+    "l",          "r",      "wrap",      "clamp",    "up",     "down",     "bfly",
+    "idx",        "all",    "any",       "ballot",   "f4e",    "b4e",      "rc8",
+    "ecl",        "ecr",    "rc16",      "shiftamt", "add",    "min",      "max",
+    "inc",        "dec",    "cas",       "exch",     "finite", "infinite", "number",
+    "notanumber", "normal", "subnormal", "red",      "arrive", "popc",     "to",
+    "warp",       "shr",    "shl",       "noftz",
 };
 static const char *const parts[] = {
-    "load", "store", "mma", "a", "b", "c", "d", "async", "commit_group", "wait_group",
-    "wait_all", "mbarrier", "noinc", "init", "inval", "expect_tx", "complete_tx",
-    "test_wait", "try_wait", "parity", "pending_count", "arrive_drop", "proxy", "bulk",
-    "tensor", "mma_async", "fence", "sp", "sp::ordered_metadata", "nocomplete", "alias",
-    "mbarrier_init", "prefetch", "L1", "L2", "tensormap", "isspacep", "pragma", "release",
-    "noComplete", "pack",
+    "load",
+    "store",
+    "mma",
+    "a",
+    "b",
+    "c",
+    "d",
+    "async",
+    "commit_group",
+    "wait_group",
+    "wait_all",
+    "mbarrier",
+    "noinc",
+    "init",
+    "inval",
+    "expect_tx",
+    "complete_tx",
+    "test_wait",
+    "try_wait",
+    "parity",
+    "pending_count",
+    "arrive_drop",
+    "proxy",
+    "bulk",
+    "tensor",
+    "mma_async",
+    "fence",
+    "sp",
+    "sp::ordered_metadata",
+    "nocomplete",
+    "alias",
+    "mbarrier_init",
+    "prefetch",
+    "L1",
+    "L2",
+    "tensormap",
+    "isspacep",
+    "pragma",
+    "release",
+    "noComplete",
+    "pack",
 };
 
 static bool in_list(const char *const *list, size_t count, const char *word)
@@ -163,9 +222,15 @@ static bool parse_shape(const char *word, struct mods *mods)
 static void set_field(struct mods *mods, enum field field, int value)
 {
     switch (field) {
-    case F_ROUND: mods->round = (enum mod_round)value; break;
-    case F_CMP: mods->cmp = (enum mod_cmp)value; break;
-    case F_BOOL: mods->boolean = (enum mod_bool)value; break;
+    case F_ROUND:
+        mods->round = (enum mod_round)value;
+        break;
+    case F_CMP:
+        mods->cmp = (enum mod_cmp)value;
+        break;
+    case F_BOOL:
+        mods->boolean = (enum mod_bool)value;
+        break;
     case F_HALF:
         mods->half = (enum mod_half)value;
         mods->cmp = value == HALF_LO ? CMP_LO : CMP_HI;
@@ -176,29 +241,64 @@ static void set_field(struct mods *mods, enum field field, int value)
         else
             mods->space2 = (enum ptx_space)value;
         break;
-    case F_VEC: mods->vec = value; break;
-    case F_FTZ: mods->ftz = true; break;
-    case F_SAT: mods->sat = true; break;
-    case F_SATFINITE: mods->satfinite = true; break;
-    case F_RELU: mods->relu = true; break;
-    case F_APPROX: mods->approx = true; break;
-    case F_FULL: mods->full = true; break;
-    case F_CC: mods->cc = true; break;
-    case F_NAN: mods->nan = true; break;
-    case F_XORSIGN: mods->xorsign_abs = true; break;
-    case F_UNI: mods->uni = true; break;
-    case F_SYNC: mods->sync = true; break;
-    case F_ALIGNED: mods->aligned = true; break;
-    case F_TRANS: mods->trans = true; break;
-    case F_VOLATILE: mods->is_volatile = true; break;
-    case F_NC: mods->nc = true; break;
+    case F_VEC:
+        mods->vec = value;
+        break;
+    case F_FTZ:
+        mods->ftz = true;
+        break;
+    case F_SAT:
+        mods->sat = true;
+        break;
+    case F_SATFINITE:
+        mods->satfinite = true;
+        break;
+    case F_RELU:
+        mods->relu = true;
+        break;
+    case F_APPROX:
+        mods->approx = true;
+        break;
+    case F_FULL:
+        mods->full = true;
+        break;
+    case F_CC:
+        mods->cc = true;
+        break;
+    case F_NAN:
+        mods->nan = true;
+        break;
+    case F_XORSIGN:
+        mods->xorsign_abs = true;
+        break;
+    case F_UNI:
+        mods->uni = true;
+        break;
+    case F_SYNC:
+        mods->sync = true;
+        break;
+    case F_ALIGNED:
+        mods->aligned = true;
+        break;
+    case F_TRANS:
+        mods->trans = true;
+        break;
+    case F_VOLATILE:
+        mods->is_volatile = true;
+        break;
+    case F_NC:
+        mods->nc = true;
+        break;
     case F_ROW:
         if (mods->layout_count < 2)
             mods->layout[mods->layout_count++] = (char)value;
         break;
-    case F_MATRICES: mods->matrices = value; break;
+    case F_MATRICES:
+        mods->matrices = value;
+        break;
     case F_NONE:
-    case F_WORD: break;
+    case F_WORD:
+        break;
     }
 }
 

@@ -1,0 +1,376 @@
+/* counters.c - listens to accesses and counts as Nsight Compute does.
+ *
+ *   field                      metric
+ *   global_ld_requests         l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
+ *   global_ld_sectors          l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+ *   (st, atom alike)
+ *   shared_ld_wavefronts       l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
+ *   shared_ld_wavefronts_ideal memory_l1_wavefronts_shared_ideal
+ *   l1_sector_hits             l1tex__t_sector_hit_rate      (modelled)
+ *   l2_sectors_read, ..._hits  lts__t_sectors_op_read, lts__t_sector_hit_rate (modelled)
+ *   dram_bytes_read, _write    dram__bytes_read, dram__bytes_write            (modelled)
+ *
+ * Models. L1: each block has its share of the SM's L1 (what shared memory leaves,
+ * divided by the resident blocks), direct-mapped lines of 128 bytes with 4 sectors;
+ * stores go through. DRAM: a sector is read once if everything that the launch reads
+ * fits in L2; beyond that a repeated read hits with the probability L2 / footprint. All
+ * of it is independent of the order in which blocks run, so that counts are the same
+ * for any number of host threads.
+ */
+#include "counters.h"
+
+#include <stdlib.h>
+
+#include "memory.h"
+
+enum { MAX_MARKED = 64 };
+
+/* Which sectors of an allocation were touched: a bit each. */
+struct marks {
+    struct allocation *allocation;
+    uint64_t *read, *written;
+};
+
+/* Shared by the workers of a launch. */
+struct totals {
+    struct marks marks[MAX_MARKED];
+    int mark_count;
+    uint32_t l1_lines; /* a power of two */
+};
+
+struct memo {
+    uint64_t sector[LANES];
+    uint32_t mask, count;
+};
+
+struct line {
+    uint64_t tag; /* line address, 0 = empty */
+    uint32_t sectors;
+};
+
+struct counts {
+    struct totals *totals;
+    struct sim_counters c;
+    struct line *lines;
+    struct memo **memo_of; /* per op, allocated when it first loads */
+    struct op_counts *ops; /* per op */
+    int last_mark;
+};
+
+/* --- touched sectors ----------------------------------------------------------------- */
+
+static struct marks *find_marks(struct counts *n, struct warp *w, uint64_t address)
+{
+    struct totals *t = n->totals;
+    struct marks *m = &t->marks[n->last_mark];
+    if (m->allocation != NULL && address - m->allocation->address < m->allocation->bytes)
+        return m;
+    struct marks *found = NULL;
+#pragma omp critical(sim_marks)
+    {
+        for (int i = 0; i < t->mark_count && found == NULL; i++)
+            if (address - t->marks[i].allocation->address < t->marks[i].allocation->bytes)
+                found = &t->marks[i];
+        struct allocation *a =
+            found == NULL ? memory_find(w->block->launch->memory, address, 1) : NULL;
+        if (a != NULL && t->mark_count < MAX_MARKED) {
+            size_t words = (size_t)(a->bytes / 32 / 64 + 2);
+            found = &t->marks[t->mark_count];
+            found->read = xcalloc(words, sizeof *found->read);
+            found->written = xcalloc(words, sizeof *found->written);
+            found->allocation = a;
+            t->mark_count++;
+        }
+    }
+    if (found != NULL)
+        n->last_mark = (int)(found - t->marks);
+    return found;
+}
+
+static void mark(struct counts *n, struct warp *w, uint64_t sector, bool write)
+{
+    struct marks *m = find_marks(n, w, sector << 5);
+    if (m == NULL)
+        return;
+    uint64_t index = sector - (m->allocation->address >> 5);
+    uint64_t bit = (uint64_t)1 << (index % 64);
+    uint64_t *word = &(write ? m->written : m->read)[index / 64];
+    if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+}
+
+/* --- global ------------------------------------------------------------------------ */
+
+/* Look the sectors up in the block's L1; those not there are read from L2. */
+static void l1_load(struct counts *n, struct warp *w, const uint64_t *sector,
+                    uint32_t count)
+{
+    uint32_t lines = n->totals->l1_lines, hits = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t line = sector[i] >> 2;
+        uint32_t bit = 1u << (sector[i] & 3);
+        /* spread rows of a power-of-two stride over the lines */
+        struct line *at = &n->lines[(line ^ line >> 7 ^ line >> 13) & (lines - 1)];
+        if (at->tag != line) {
+            at->tag = line;
+            at->sectors = 0;
+        }
+        if (at->sectors & bit) {
+            hits++;
+        } else {
+            at->sectors |= bit;
+            mark(n, w, sector[i], false);
+        }
+    }
+    n->c.l1_sectors += count;
+    n->c.l1_sector_hits += hits;
+    n->c.l2_sectors_read += count - hits;
+}
+
+static uint32_t piece_sectors(const struct access *a, uint64_t *sector)
+{
+    if (a->pattern == PATTERN_UNIFORM) {
+        sector[0] = a->address[__builtin_ctz(a->mask)] >> 5;
+        return 1;
+    }
+    if (a->pattern == PATTERN_CONSECUTIVE) {
+        uint64_t first = a->address[0] >> 5;
+        uint64_t last = (a->address[0] + (uint64_t)a->bytes * LANES - 1) >> 5;
+        for (uint64_t s = first; s <= last; s++)
+            sector[s - first] = s;
+        return (uint32_t)(last - first + 1);
+    }
+    uint64_t lane_sector[LANES];
+    for (int l = 0; l < LANES; l++)
+        lane_sector[l] = a->address[l] >> 5;
+    return count_distinct(lane_sector, a->mask, sector);
+}
+
+static void global_load(struct counts *n, struct warp *w, const struct access *a,
+                        uint32_t index)
+{
+    uint64_t sector[2 * LANES + 2];
+    uint32_t count;
+    n->c.global_ld_requests++;
+    if (a->pattern != PATTERN_ANY) {
+        count = piece_sectors(a, sector);
+        l1_load(n, w, sector, count);
+    } else {
+        /* the same sectors as at this op's last access: nothing to look up */
+        struct memo *memo = n->memo_of[index];
+        if (memo == NULL)
+            memo = n->memo_of[index] = xcalloc(1, sizeof *memo);
+        uint64_t differ = memo->mask ^ a->mask;
+        for (int l = 0; l < LANES; l++)
+            differ |= memo->sector[l] ^ a->address[l] >> 5;
+        if (differ == 0) {
+            count = memo->count;
+            n->c.l1_sectors += count;
+            n->c.l1_sector_hits += count;
+        } else {
+            for (int l = 0; l < LANES; l++)
+                memo->sector[l] = a->address[l] >> 5;
+            memo->mask = a->mask;
+            memo->count = count = count_distinct(memo->sector, a->mask, sector);
+            l1_load(n, w, sector, count);
+        }
+    }
+    n->c.global_ld_sectors += count;
+    n->ops[index].requests++;
+    n->ops[index].sectors += count;
+}
+
+static void global_write(struct counts *n, struct warp *w, const struct access *a,
+                         uint32_t index)
+{
+    uint64_t sector[2 * LANES + 2];
+    uint32_t count = piece_sectors(a, sector);
+    for (uint32_t i = 0; i < count; i++) {
+        mark(n, w, sector[i], true);
+        if (a->kind == ACCESS_ATOMIC)
+            mark(n, w, sector[i], false);
+    }
+    if (a->kind == ACCESS_ATOMIC) {
+        n->c.global_atom_requests++;
+        n->c.global_atom_sectors += count;
+    } else {
+        n->c.global_st_requests++;
+        n->c.global_st_sectors += count;
+    }
+    n->c.l2_sectors_write += count;
+    n->ops[index].requests++;
+    n->ops[index].sectors += count;
+}
+
+/* --- shared ------------------------------------------------------------------------ */
+
+static void shared_access(struct counts *n, const struct access *a, uint32_t index)
+{
+    uint32_t wavefronts, ideal;
+    uint32_t words = a->bytes <= 4 ? 1 : a->bytes / 4u;
+    if (a->pattern == PATTERN_CONSECUTIVE ||
+        (a->pattern == PATTERN_UNIFORM && words == 1)) {
+        wavefronts = ideal = words;
+    } else {
+        wavefronts = count_wavefronts(a->address, a->mask, a->bytes, &ideal);
+    }
+    bool load = a->kind == ACCESS_LOAD || a->kind == ACCESS_MATRIX_LOAD;
+    if (load) {
+        n->c.shared_ld_requests++;
+        n->c.shared_ld_wavefronts += wavefronts;
+        n->c.shared_ld_wavefronts_ideal += ideal;
+    } else {
+        n->c.shared_st_requests++;
+        n->c.shared_st_wavefronts += wavefronts;
+        n->c.shared_st_wavefronts_ideal += ideal;
+    }
+    n->ops[index].requests++;
+    n->ops[index].wavefronts += wavefronts;
+    n->ops[index].wavefronts_ideal += ideal;
+}
+
+/* --- events ------------------------------------------------------------------------ */
+
+static void on_access(struct warp *w, const struct access *a)
+{
+    struct counts *n = w->worker->listener[0];
+    uint32_t index = w->code->base + w->pc;
+    if (a->space == PTX_SHARED) {
+        shared_access(n, a, index);
+    } else if (a->space == PTX_LOCAL) {
+        /* the hardware interleaves lanes word by word: a warp's access is coalesced */
+        n->c.local_requests++;
+        n->c.local_sectors += a->bytes > 4 ? a->bytes : 4;
+    } else if (a->kind == ACCESS_LOAD || a->kind == ACCESS_MATRIX_LOAD ||
+               a->kind == ACCESS_ASYNC) {
+        global_load(n, w, a, index);
+    } else {
+        global_write(n, w, a, index);
+    }
+}
+
+static void on_block_begin(struct block *b)
+{
+    struct counts *n = b->worker->listener[0];
+    memset(n->lines, 0, n->totals->l1_lines * sizeof *n->lines);
+    for (uint32_t i = 0; i < b->launch->code->total_ops; i++)
+        if (n->memo_of[i] != NULL)
+            n->memo_of[i]->mask = 0;
+}
+
+const struct listener counters_listener = {.block_begin = on_block_begin,
+                                           .access = on_access};
+
+/* --- launch ------------------------------------------------------------------------ */
+
+static uint32_t l1_lines(const struct launch *launch)
+{
+    uint64_t shared = (uint64_t)launch->static_smem + launch->dynamic_smem + 1024;
+    uint32_t threads = launch->dim[0] * launch->dim[1] * launch->dim[2];
+    uint64_t resident = (uint64_t)launch->spec->max_threads_sm / (threads ? threads : 1);
+    if (resident > (uint64_t)launch->spec->max_blocks_sm)
+        resident = (uint64_t)launch->spec->max_blocks_sm;
+    if (resident > (uint64_t)launch->spec->smem_bytes_sm / shared)
+        resident = (uint64_t)launch->spec->smem_bytes_sm / shared;
+    resident = resident > 0 ? resident : 1;
+    int64_t left = launch->spec->l1_bytes_sm - (int64_t)(resident * shared);
+    uint64_t bytes = (uint64_t)(left > 16384 ? left : 16384) / resident;
+    uint32_t lines = 16;
+    while ((uint64_t)lines * 2 * 128 <= bytes)
+        lines *= 2;
+    return lines;
+}
+
+bool counters_begin(struct launch *launch, struct worker *workers, int worker_count)
+{
+    bool wanted = false;
+    for (int i = 0; i < launch->listener_count; i++)
+        wanted |= launch->listeners[i] == &counters_listener;
+    if (!wanted)
+        return false;
+    struct totals *totals = xcalloc(1, sizeof *totals);
+    totals->l1_lines = l1_lines(launch);
+    size_t ops = (size_t)launch->code->total_ops + 1;
+    for (int i = 0; i < worker_count; i++) {
+        struct counts *n = xcalloc(1, sizeof *n);
+        n->totals = totals;
+        n->lines = xcalloc(totals->l1_lines, sizeof *n->lines);
+        n->memo_of = xcalloc(ops, sizeof(*n->memo_of));
+        n->ops = xcalloc(ops, sizeof *n->ops);
+        workers[i].listener[0] = n;
+    }
+    return true;
+}
+
+static void add_counters(struct sim_counters *to, const struct sim_counters *from)
+{
+    /* all fields are uint64_t */
+    uint64_t *sum = (uint64_t *)(void *)to;
+    const uint64_t *more = (const uint64_t *)(const void *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *sum; i++)
+        sum[i] += more[i];
+}
+
+static uint64_t count_marks(const uint64_t *bits, uint64_t bytes)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < bytes / 32 / 64 + 1; i++)
+        count += (uint64_t)__builtin_popcountll(bits[i]);
+    return count;
+}
+
+/* Sectors that DRAM must give, and L2 hits. `scale`: blocks of the grid for one that
+ * ran; a footprint grows with it up to the size of the buffers. */
+static void dram_model(const struct launch *launch, const struct totals *t, double scale,
+                       struct sim_counters *c)
+{
+    double unique_read = 0, unique_written = 0;
+    for (int i = 0; i < t->mark_count; i++) {
+        const struct marks *m = &t->marks[i];
+        double whole = (double)m->allocation->bytes / 32 + 1;
+        double read = scale * (double)count_marks(m->read, m->allocation->bytes);
+        double written = scale * (double)count_marks(m->written, m->allocation->bytes);
+        unique_read += read < whole ? read : whole;
+        unique_written += written < whole ? written : whole;
+    }
+    unique_read /= scale;
+    unique_written /= scale;
+    double reads = (double)c->l2_sectors_read;
+    double again = reads > unique_read ? reads - unique_read : 0;
+    double footprint = unique_read * scale * 32, l2 = (double)launch->spec->l2_bytes;
+    double miss = footprint > l2 && footprint > 0 ? 1 - l2 / footprint : 0;
+    c->dram_bytes_read = (uint64_t)((unique_read + again * miss) * 32);
+    c->dram_bytes_write = (uint64_t)(unique_written * 32);
+    c->l2_sector_hits = (uint64_t)(again * (1 - miss));
+}
+
+void counters_end(struct launch *launch, struct worker *workers, int worker_count,
+                  uint64_t blocks_run, struct sim_counters *total)
+{
+    struct totals *totals = ((struct counts *)workers[0].listener[0])->totals;
+    double grid = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    for (int i = 0; i < worker_count; i++) {
+        struct counts *n = workers[i].listener[0];
+        add_counters(total, &n->c);
+        for (uint32_t k = 0; k < launch->code->total_ops; k++) {
+            free(n->memo_of[k]);
+            if (launch->op_counts != NULL) {
+                launch->op_counts[k].requests += n->ops[k].requests;
+                launch->op_counts[k].sectors += n->ops[k].sectors;
+                launch->op_counts[k].wavefronts += n->ops[k].wavefronts;
+                launch->op_counts[k].wavefronts_ideal += n->ops[k].wavefronts_ideal;
+            }
+        }
+        free(n->memo_of);
+        free(n->ops);
+        free(n->lines);
+        free(n);
+        workers[i].listener[0] = NULL;
+    }
+    dram_model(launch, totals, blocks_run > 0 ? grid / (double)blocks_run : 1, total);
+    for (int i = 0; i < totals->mark_count; i++) {
+        free(totals->marks[i].read);
+        free(totals->marks[i].written);
+    }
+    free(totals);
+}
