@@ -1,0 +1,540 @@
+/* options.c - the command line as one table.
+ *
+ * A row holds the name, the letter, the argument, the function that takes the
+ * value and the text for --help. A row with a "word" takes that one word as an
+ * optional argument: --list ptx.
+ */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct option_row {
+    const char *name;
+    char letter;          /* or 0 */
+    const char *argument; /* shown in --help; NULL = takes none */
+    const char *word;     /* the optional argument, or NULL */
+    bool (*take)(struct options *o, const char *value, struct error *err);
+    const char *help; /* lines separated by \n */
+};
+
+/* --- values ---------------------------------------------------------------------- */
+
+static bool parse_whole(const char *text, uint64_t from, uint64_t to, uint64_t *value)
+{
+    char *end = NULL;
+    errno = 0;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || number < from || number > to)
+        return false;
+    *value = number;
+    return true;
+}
+
+static bool take_int(const char *option, const char *value, int from, int to, int *into,
+                     struct error *err)
+{
+    uint64_t number;
+    if (!parse_whole(value, (uint64_t)from, (uint64_t)to, &number))
+        return error_set(err, EXIT_USAGE,
+                         "%s: `%.60s` will not do: give a whole number from %d to %d",
+                         option, value, from, to);
+    *into = (int)number;
+    return true;
+}
+
+/* Cut a comma list up. Empty items are an error. */
+static bool take_list(const char *option, const char *value, int limit,
+                      struct name_list *list, struct error *err)
+{
+    free(list->storage);
+    *list = (struct name_list){.storage = xstrdup(value)};
+    char *rest = list->storage;
+    while (rest) {
+        char *comma = strchr(rest, ',');
+        if (comma)
+            *comma = '\0';
+        if (*rest == '\0')
+            return error_set(err, EXIT_USAGE,
+                             "%s: `%.60s` has an empty name: give NAME or NAME,NAME",
+                             option, value);
+        if (list->count == limit)
+            return error_set(err, EXIT_USAGE, "%s: at most %d names, `%.20s` is one more",
+                             option, limit, rest);
+        list->items[list->count++] = rest;
+        rest = comma ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+/* "12" -> 12, and *text moves behind it. 0 if it is not a size. */
+static size_t read_size(const char **text)
+{
+    size_t value = 0;
+    const char *at = *text;
+    while (isdigit((unsigned char)*at) && value <= SIZE_LIMIT)
+        value = value * 10 + (size_t)(*at++ - '0');
+    *text = at;
+    return value <= SIZE_LIMIT ? value : 0;
+}
+
+static bool add_size(struct options *o, struct size size, struct error *err)
+{
+    if (o->size_count == SIZES_MAX)
+        return error_set(err, EXIT_USAGE,
+                         "--size: more than %d sizes: take a larger STEP", SIZES_MAX);
+    o->sizes = xrealloc(o->sizes, (size_t)(o->size_count + 1) * sizeof *o->sizes);
+    o->sizes[o->size_count++] = size;
+    return true;
+}
+
+/* One item: N, MxNxK or FROM:TO:STEP. */
+static bool take_one_size(struct options *o, const char *item, struct error *err)
+{
+    const char *at = item;
+    size_t first = read_size(&at), second = 0, third = 0;
+    char between = *at;
+    if (first > 0 && (between == 'x' || between == ':')) {
+        at++;
+        second = read_size(&at);
+        if (second > 0 && *at == between) {
+            at++;
+            third = read_size(&at);
+        }
+    }
+    bool single = first > 0 && between == '\0';
+    bool triple = third > 0 && *at == '\0';
+    if (!single && !triple)
+        return error_set(err, EXIT_USAGE,
+                         "--size: `%.60s` is not a size: give N, MxNxK or FROM:TO:STEP "
+                         "with whole numbers from 1 to %d",
+                         item, SIZE_LIMIT);
+    if (single)
+        return add_size(o, (struct size){first, first, first}, err);
+    if (between == 'x')
+        return add_size(o, (struct size){first, second, third}, err);
+    if (first > second)
+        return error_set(err, EXIT_USAGE,
+                         "--size: `%.60s` counts from %zu to %zu: FROM must not be "
+                         "larger than TO",
+                         item, first, second);
+    for (size_t n = first; n <= second; n += third)
+        if (!add_size(o, (struct size){n, n, n}, err))
+            return false;
+    return true;
+}
+
+static bool take_sizes(struct options *o, const char *value, struct error *err)
+{
+    free(o->sizes);
+    o->sizes = NULL;
+    o->size_count = 0;
+    char *copy = xstrdup(value);
+    bool good = true;
+    for (char *item = copy; item && good;) {
+        char *comma = strchr(item, ',');
+        if (comma)
+            *comma = '\0';
+        good = take_one_size(o, item, err);
+        item = comma ? comma + 1 : NULL;
+    }
+    free(copy);
+    return good;
+}
+
+static bool take_device(struct options *o, const char *value, struct error *err)
+{
+    uint64_t ordinal = 0;
+    o->gpu = -1;
+    o->sim_card = NULL;
+    if (strcmp(value, "auto") == 0) {
+        o->device = WISH_AUTO;
+    } else if (strcmp(value, "cpu") == 0) {
+        o->device = WISH_CPU;
+    } else if (strcmp(value, "gpu") == 0) {
+        o->device = WISH_GPU;
+    } else if (strncmp(value, "gpu:", 4) == 0 &&
+               parse_whole(value + 4, 0, 1023, &ordinal)) {
+        o->device = WISH_GPU;
+        o->gpu = (int)ordinal;
+    } else if (strcmp(value, "sim") == 0) {
+        o->device = WISH_SIM;
+    } else if (strncmp(value, "sim:", 4) == 0 && value[4] != '\0') {
+        o->device = WISH_SIM;
+        o->sim_card = value + 4;
+    } else {
+        return error_set(err, EXIT_USAGE,
+                         "--device: `%.60s` is not a device: give auto, gpu, gpu:0, sim, "
+                         "sim:a100 (./run --devices lists the cards) or cpu",
+                         value);
+    }
+    return true;
+}
+
+static bool take_kernels(struct options *o, const char *value, struct error *err)
+{
+    return take_list("--kernel", value, LIST_MAX, &o->kernels, err);
+}
+
+static bool take_against(struct options *o, const char *value, struct error *err)
+{
+    return take_list("--against", value, AGAINST_MAX, &o->against, err);
+}
+
+static bool take_lesson(struct options *o, const char *value, struct error *err)
+{
+    return take_int("--lesson", value, 1, 99, &o->lesson, err);
+}
+
+static bool take_reps(struct options *o, const char *value, struct error *err)
+{
+    return take_int("--reps", value, 1, 100000, &o->reps, err);
+}
+
+static bool take_warmup(struct options *o, const char *value, struct error *err)
+{
+    return take_int("--warmup", value, 1, 100000, &o->warmup, err);
+}
+
+static bool take_threads(struct options *o, const char *value, struct error *err)
+{
+    return take_int("--threads", value, 1, 1024, &o->threads, err);
+}
+
+static bool take_seed(struct options *o, const char *value, struct error *err)
+{
+    if (parse_whole(value, 0, UINT64_MAX, &o->seed))
+        return true;
+    return error_set(err, EXIT_USAGE,
+                     "--seed: `%.60s` will not do: give a whole number from 0 to %llu",
+                     value, (unsigned long long)UINT64_MAX);
+}
+
+static bool take_file(const char *option, const char *value, const char **into,
+                      struct error *err)
+{
+    if (*value == '\0')
+        return error_set(err, EXIT_USAGE, "%s: the name of the file is empty", option);
+    *into = value;
+    return true;
+}
+
+static bool take_a(struct options *o, const char *value, struct error *err)
+{
+    return take_file("--a", value, &o->a, err);
+}
+
+static bool take_b(struct options *o, const char *value, struct error *err)
+{
+    return take_file("--b", value, &o->b, err);
+}
+
+static bool take_out(struct options *o, const char *value, struct error *err)
+{
+    return take_file("--out", value, &o->out, err);
+}
+
+static bool take_json(struct options *o, const char *value, struct error *err)
+{
+    return take_file("--json", value, &o->json, err);
+}
+
+static bool take_check(struct options *o, const char *value, struct error *err)
+{
+    (void)err;
+    o->check_all = value == NULL;
+    o->verify = value == NULL;
+    return true;
+}
+
+static bool take_counters(struct options *o, const char *value, struct error *err)
+{
+    (void)value, (void)err;
+    o->counters = true;
+    return true;
+}
+
+static bool take_no_color(struct options *o, const char *value, struct error *err)
+{
+    (void)value, (void)err;
+    o->no_color = true;
+    return true;
+}
+
+static bool take_list_action(struct options *o, const char *value, struct error *err)
+{
+    (void)err;
+    o->action = value ? ACTION_LIST_PTX : ACTION_LIST;
+    return true;
+}
+
+static bool take_devices(struct options *o, const char *value, struct error *err)
+{
+    (void)value, (void)err;
+    o->action = ACTION_DEVICES;
+    return true;
+}
+
+static bool take_version(struct options *o, const char *value, struct error *err)
+{
+    (void)value, (void)err;
+    o->action = ACTION_VERSION;
+    return true;
+}
+
+static bool take_help(struct options *o, const char *value, struct error *err)
+{
+    (void)value, (void)err;
+    o->action = ACTION_HELP;
+    return true;
+}
+
+/* --- the table ------------------------------------------------------------------- */
+
+static const struct option_row rows[] = {
+    {"device", 'd', "DEVICE", NULL, take_device,
+     "auto (default: the first NVIDIA GPU, else the simulated A100),\n"
+     "gpu, gpu:1, sim, sim:a100, sim:h100, sim:4090, sim:NAME, cpu"},
+    {"size", 's', "SIZE", NULL, take_sizes,
+     "N for N x N x N, MxNxK, FROM:TO:STEP, or a comma list of these;\n"
+     "C is M x N, the sums run over K"},
+    {"kernel", 'k', "NAMES", NULL, take_kernels,
+     "only these rungs: name (naive), stem (01_naive), lesson number (1),\n"
+     "exercise, all; comma list"},
+    {"lesson", 'l', "N", NULL, take_lesson,
+     "the rungs of lesson N (default: the lesson that was built)"},
+    {"a", 0, "A.npy", NULL, take_a, "your own matrix A, M x K, in NumPy's format"},
+    {"b", 0, "B.npy", NULL, take_b, "your own matrix B, K x N"},
+    {"out", 0, "C.npy", NULL, take_out, "write A * B here, if it passed the check"},
+    {"against", 0, "CARDS", NULL, take_against,
+     "compare with these published peaks (default a100,h100,4090)"},
+    {"reps", 0, "N", NULL, take_reps, "timed runs (default: until the median settles)"},
+    {"warmup", 0, "N", NULL, take_warmup, "runs before the timed ones"},
+    {"seed", 0, "N", NULL, take_seed, "of the random matrices (default 1)"},
+    {"threads", 0, "N", NULL, take_threads,
+     "threads of the CPU rungs and of the simulator"},
+    {"check", 0, NULL, "0", take_check,
+     "all checks of the simulator: races, uninitialized reads, ...;\n"
+     "--check 0: no verdict, and so no rate"},
+    {"counters", 0, NULL, NULL, take_counters,
+     "what the simulator counted, under Nsight Compute's names"},
+    {"json", 0, "FILE|-", NULL, take_json,
+     "one JSON object a line; with - nothing else goes to standard output"},
+    {"list", 0, NULL, "ptx", take_list_action,
+     "the rungs in this program; --list ptx: the PTX that the simulator knows"},
+    {"devices", 0, NULL, NULL, take_devices,
+     "what is in this machine, and what can be simulated"},
+    {"no-color", 0, NULL, NULL, take_no_color, "no colours (also: NO_COLOR=1)"},
+    {"version", 0, NULL, NULL, take_version, "version, compilers, number of known cards"},
+    {"help", 'h', NULL, NULL, take_help, "this text"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+void options_print_help(FILE *out)
+{
+    fputs("usage: ./run [OPTION]...\n"
+          "Runs the rungs of a lesson on the best device here, checks every result, and\n"
+          "compares the rate with published peaks.\n\n",
+          out);
+    for (int i = 0; i < ROWS; i++) {
+        char left[40], letter[8] = "    ";
+        if (rows[i].letter)
+            snprintf(letter, sizeof letter, "-%c, ", rows[i].letter);
+        snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, rows[i].name,
+                 rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "",
+                 rows[i].word ? " " : "", rows[i].word ? "[" : "");
+        if (rows[i].word)
+            snprintf(left + strlen(left), sizeof left - strlen(left), "%s]",
+                     rows[i].word);
+        const char *line = rows[i].help;
+        for (const char *shown = left; line; shown = "") {
+            const char *end = strchr(line, '\n');
+            int length = end ? (int)(end - line) : (int)strlen(line);
+            fprintf(out, "%-24s %.*s\n", shown, length, line);
+            line = end ? end + 1 : NULL;
+        }
+    }
+    fputs(
+        "\nExit status: 0 good; 1 a wrong result or a fault found in a kernel; 2 bad "
+        "usage\n"
+        "or bad input; 3 the asked-for device or tool is missing; 4 a fault of our own;\n"
+        "130 interrupted.\n",
+        out);
+}
+
+/* --- parsing --------------------------------------------------------------------- */
+
+/* Edit distance (Levenshtein) of two short words; neighbours swapped count two. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 40 };
+    int previous[LONGEST + 1], current[LONGEST + 1];
+    int length = (int)strlen(b);
+    if (length > LONGEST || strlen(a) > LONGEST)
+        return INT_MAX;
+    for (int j = 0; j <= length; j++)
+        previous[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        current[0] = i;
+        for (int j = 1; j <= length; j++) {
+            int best = previous[j - 1] + (a[i - 1] != b[j - 1]);
+            if (previous[j] + 1 < best)
+                best = previous[j] + 1;
+            if (current[j - 1] + 1 < best)
+                best = current[j - 1] + 1;
+            current[j] = best;
+        }
+        memcpy(previous, current, sizeof previous);
+    }
+    return previous[length];
+}
+
+const char *options_nearest(const char *text, const char *const *names, int count)
+{
+    const char *nearest = NULL;
+    int least = 4, length = (int)strlen(text);
+    for (int i = 0; i < count; i++) {
+        bool begins = length >= 3 && strncmp(text, names[i], (size_t)length) == 0;
+        int distance = begins ? 1 : edit_distance(text, names[i]);
+        if (distance < least && distance < length) {
+            least = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+static bool unknown_option(const char *shown, const char *name, struct error *err)
+{
+    const char *names[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        names[i] = rows[i].name;
+    const char *nearest = options_nearest(name, names, ROWS);
+    if (nearest)
+        return error_set(err, EXIT_USAGE,
+                         "there is no option `%.60s`: did you mean --%s?", shown,
+                         nearest);
+    return error_set(err, EXIT_USAGE, "there is no option `%.60s`: see ./run --help",
+                     shown);
+}
+
+/* The row of `argument`, and *value if it is written in the same word:
+ * --size=512, -s512. */
+static const struct option_row *find_row(const char *argument, const char **value,
+                                         struct error *err)
+{
+    const char *equals = strchr(argument, '=');
+    bool is_long = argument[1] == '-';
+    size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
+    for (int i = 0; i < ROWS; i++) {
+        if (is_long && strlen(rows[i].name) == length - 2 &&
+            strncmp(rows[i].name, argument + 2, length - 2) == 0) {
+            *value = equals ? equals + 1 : NULL;
+            return &rows[i];
+        }
+        if (!is_long && rows[i].letter == argument[1]) {
+            *value = argument[2] ? argument + 2 + (argument[2] == '=') : NULL;
+            return &rows[i];
+        }
+    }
+    char name[64];
+    size_t skip = is_long ? 2 : 1;
+    snprintf(name, sizeof name, "%.*s", (int)(length - skip), argument + skip);
+    unknown_option(argument, name, err);
+    return NULL;
+}
+
+/* Take the option at argv[*index] and its value, and move *index to the last word
+ * used. */
+static bool take_option(int argc, char **argv, int *index, struct options *o,
+                        struct error *err)
+{
+    const char *argument = argv[*index], *value = NULL;
+    if (argument[0] != '-' || argument[1] == '\0')
+        return error_set(err, EXIT_USAGE,
+                         "`%.60s` is no option: did you mean -k %.60s or -s %.60s? See "
+                         "./run --help",
+                         argument, argument, argument);
+    if (strcmp(argument, "--") == 0)
+        return *index + 1 == argc ||
+               error_set(err, EXIT_USAGE, "`%.60s`: no argument may follow --",
+                         argv[*index + 1]);
+    const struct option_row *row = find_row(argument, &value, err);
+    if (!row)
+        return false;
+    const char *next = *index + 1 < argc ? argv[*index + 1] : NULL;
+    if (!value && row->argument) {
+        if (!next || (next[0] == '-' && next[1] != '\0'))
+            return error_set(err, EXIT_USAGE, "--%s needs a value: --%s %s", row->name,
+                             row->name, row->argument);
+        value = next;
+        ++*index;
+    } else if (!value && row->word && next && strcmp(next, row->word) == 0) {
+        value = next;
+        ++*index;
+    } else if (value && !row->argument && !(row->word && strcmp(value, row->word) == 0)) {
+        return error_set(err, EXIT_USAGE, "--%s: `%.60s` will not do: it takes %s%s",
+                         row->name, value, row->word ? "only " : "no value",
+                         row->word ? row->word : "");
+    }
+    return row->take(o, value, err);
+}
+
+/* Options that cannot stand together. */
+static bool check_conflicts(const struct options *o, struct error *err)
+{
+    if (!o->a != !o->b)
+        return error_set(err, EXIT_USAGE,
+                         "--%s needs --%s as well: a product has two "
+                         "factors",
+                         o->a ? "a" : "b", o->a ? "b" : "a");
+    if (o->out && !o->a)
+        return error_set(err, EXIT_USAGE,
+                         "--out needs --a and --b: without them the "
+                         "matrices are random");
+    if (o->a && o->size_count > 0)
+        return error_set(err, EXIT_USAGE,
+                         "--size cannot be given with --a and --b: the "
+                         "files say how large the matrices are");
+    if (o->out && !o->verify)
+        return error_set(err, EXIT_USAGE,
+                         "--out cannot be given with --check 0: only a "
+                         "checked result is written");
+    if (o->json && o->action != ACTION_RUN && o->action != ACTION_DEVICES)
+        return error_set(err, EXIT_USAGE,
+                         "--json goes with a run or with --devices only");
+    return true;
+}
+
+bool options_parse(int argc, char **argv, struct options *options, struct error *err)
+{
+    *options = (struct options){.gpu = -1, .seed = 1, .verify = true};
+    for (int i = 1; i < argc; i++) {
+        if (!take_option(argc, argv, &i, options, err)) {
+            options_free(options);
+            return false;
+        }
+        if (options->action == ACTION_HELP)
+            return true;
+    }
+    if (!check_conflicts(options, err)) {
+        options_free(options);
+        return false;
+    }
+    return true;
+}
+
+void options_free(struct options *options)
+{
+    free(options->sizes);
+    free(options->kernels.storage);
+    free(options->against.storage);
+    options->sizes = NULL;
+    options->size_count = 0;
+    options->kernels = options->against = (struct name_list){0};
+}
