@@ -169,8 +169,9 @@ void counters_print(FILE *out, const struct row *rows, int row_count)
         put_occupancy(&grid, &r->occupancy);
         grid_print(&grid, out);
     }
+    fputc('\n', out);
     if (any)
-        print_labelled(out, "\nexact",
+        print_labelled(out, "exact",
                        "for the PTX that ran; machine code may merge or reorder loads. "
                        "modelled: follows a documented cache model. estimated: a guess "
                        "with a stated rule.");

@@ -1,0 +1,224 @@
+/* main.c - a table of contents: parse the options, open devices, run, report. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "climb.h"
+#include "report/devices.h"
+#include "report/grid.h"
+#include "report/style.h"
+#include "report/units.h"
+
+/* The last thing before a good end: was everything printed? A reader who has gone
+ * (./run | head -1) is no error; a full disk is. */
+static int finish(int status)
+{
+    if (fflush(stdout) != 0 && errno != EPIPE)
+        die(EXIT_OURS, "standard output cannot be written: %s", strerror(errno));
+    return status;
+}
+
+static int show_help(const struct options *o)
+{
+    (void)o;
+    options_print_help(stdout);
+    return EXIT_GOOD;
+}
+
+static int show_version(const struct options *o)
+{
+    (void)o;
+    printf("Peakbound %s\nkernels compiled by %s\nhost compiled by "
+#if defined(__clang__)
+           "clang " __clang_version__
+#else
+           "gcc " __VERSION__
+#endif
+           "\n%d cards in the table of published peaks\n",
+           registry_version, registry_compiler, peak_table_count);
+    return EXIT_GOOD;
+}
+
+static void print_line(void *context, const char *text)
+{
+    (void)context;
+    puts(text);
+}
+
+static int list_ptx(const struct options *o)
+{
+    (void)o;
+    sim_list_ptx(print_line, NULL);
+    return EXIT_GOOD;
+}
+
+/* "cc 8.0, M % 64" */
+static void describe_needs(const struct kernel_info *info, char *text, size_t room)
+{
+    const struct {
+        const char *name;
+        int multiple;
+    } sizes[] = {
+        {"M", info->multiple_m}, {"N", info->multiple_n}, {"K", info->multiple_k}};
+    snprintf(text, room, "cc %s", format_cc(info->min_cc).s);
+    for (int i = 0; i < 3; i++) {
+        size_t used = strlen(text);
+        if (sizes[i].multiple > 1)
+            snprintf(text + used, room - used, ", %s%%%d", sizes[i].name,
+                     sizes[i].multiple);
+    }
+}
+
+static void list_rungs(struct grid *grid, const struct rung_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        const struct rung *rung = &list->rungs[i];
+        char needs[64] = "CPU";
+        int at = grid_add_row(grid);
+        if (!rung->cpu)
+            describe_needs(&rung->info, needs, sizeof needs);
+        grid_set(grid, at, 0, STYLE_PLAIN, "%d", rung_lesson(rung));
+        grid_set(grid, at, 1, STYLE_PLAIN, "%s",
+                 rung->is_exercise ? "exercise (yours)" : rung_name(rung));
+        grid_set(grid, at, 2, STYLE_PLAIN, "%s -> %s", type_label(rung->info.in),
+                 type_label(rung->info.acc));
+        grid_set(grid, at, 3, STYLE_PLAIN, "%s", needs);
+        grid_set(grid, at, 4, STYLE_PLAIN, "%s",
+                 rung->cpu ? rung->cpu->title : rung->info.title);
+    }
+}
+
+static void report_broken(const struct rung_list *list)
+{
+    for (int i = 0; i < list->broken_count; i++)
+        fprintf(stderr, "peakbound: left out: %s\n", list->broken[i]);
+}
+
+static int list_kernels(const struct options *o)
+{
+    (void)o;
+    struct error err = {0};
+    struct picked reader;
+    struct rung_list gpu = {0}, cpu = {0};
+    if (!devices_pick_reader(&reader, &err) || !rungs_load(&reader.gpu, &gpu, &err) ||
+        !rungs_load(&reader.cpu, &cpu, &err))
+        die(err.status, "%s", err.text);
+    struct grid grid = {0};
+    grid_add_column(&grid, (struct grid_column){.title = "lesson"});
+    grid_add_column(
+        &grid, (struct grid_column){.title = "kernel", .left = true, .shortest = 16});
+    grid_add_column(&grid, (struct grid_column){.title = "in -> sum", .left = true});
+    grid_add_column(&grid, (struct grid_column){.title = "needs", .left = true});
+    grid_add_column(&grid, (struct grid_column){
+                               .title = "what it does", .left = true, .shortest = 20});
+    list_rungs(&grid, &gpu);
+    list_rungs(&grid, &cpu);
+    grid_print(&grid, stdout);
+    report_broken(&gpu);
+    rungs_free(&gpu);
+    rungs_free(&cpu);
+    devices_close(&reader);
+    return EXIT_GOOD;
+}
+
+/* Close the JSON file; a failure outweighs a good status. */
+static int close_json(struct json_file *json, int status)
+{
+    struct error err = {0};
+    bool keep = status == EXIT_GOOD || status == EXIT_WRONG;
+    if (!json_file_close(json, keep, &err))
+        die(err.status, "%s", err.text);
+    return status;
+}
+
+static int show_devices(const struct options *o)
+{
+    struct error err = {0};
+    struct json_file json = {0};
+    struct cuda_driver driver;
+    struct device cpu = {0};
+    if (o->json && !json_file_open(&json, o->json, &err))
+        die(err.status, "%s", err.text);
+    cuda_open(&driver);
+    device_open_cpu(&cpu);
+    if (json.stream)
+        devices_write_json(json.stream, &driver, &cpu);
+    if (json.stream != stdout)
+        devices_print(stdout, &driver, &cpu);
+    device_close(&cpu);
+    return close_json(&json, EXIT_GOOD);
+}
+
+/* The cards of --against. */
+static bool find_cards(const struct options *o, struct climb *climb, struct error *err)
+{
+    static const char *const usual[] = {"a100", "h100", "4090"};
+    int count = o->against.count > 0 ? o->against.count : 3;
+    for (int i = 0; i < count; i++) {
+        const char *label = o->against.count > 0 ? o->against.items[i] : usual[i];
+        char candidates[300] = "";
+        const struct peak_row *peak = peak_find(label, candidates, sizeof candidates);
+        if (!peak)
+            return error_set(err, EXIT_USAGE, "--against: %s `%.60s`%s%.300s",
+                             candidates[0] ? "several cards are called"
+                                           : "no card with a published peak is called",
+                             label,
+                             candidates[0] ? ": " : ": ./run --devices lists cards",
+                             candidates);
+        climb->cards[climb->card_count++] = (struct card){label, peak};
+    }
+    return true;
+}
+
+static int run_lesson(const struct options *o)
+{
+    struct error err = {0};
+    struct picked devices = {0};
+    struct rung_list gpu = {0}, cpu = {0};
+    struct selection selection = {0};
+    struct json_file json = {0};
+    struct climb climb = {.options = o, .devices = &devices, .selection = &selection};
+    bool good =
+        find_cards(o, &climb, &err) && devices_pick(o, &devices, &err) &&
+        (!devices.has_gpu || rungs_load(&devices.gpu, &gpu, &err)) &&
+        rungs_load(&devices.cpu, &cpu, &err) &&
+        rungs_select(devices.has_gpu ? &gpu : NULL, &cpu,
+                     devices.has_gpu ? &devices.gpu : NULL, o, &selection, &err) &&
+        (!o->json || json_file_open(&json, o->json, &err));
+    int status = err.status;
+    if (good) {
+        report_broken(&gpu);
+        climb.json = json.stream ? &json : NULL;
+        climb.text = json.stream == stdout ? NULL : stdout;
+        status = climb_run(&climb, &err);
+    }
+    climb_free(&climb);
+    rungs_free(&gpu);
+    rungs_free(&cpu);
+    devices_close(&devices);
+    status = close_json(&json, status);
+    if (err.status)
+        die(err.status, "%s", err.text);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static int (*const actions[])(const struct options *) = {
+        [ACTION_RUN] = run_lesson,       [ACTION_LIST] = list_kernels,
+        [ACTION_LIST_PTX] = list_ptx,    [ACTION_DEVICES] = show_devices,
+        [ACTION_VERSION] = show_version, [ACTION_HELP] = show_help,
+    };
+    struct options options;
+    struct error err = {0};
+    signal(SIGPIPE, SIG_IGN);
+    interrupt_install();
+    registry_init();
+    if (!options_parse(argc, argv, &options, &err))
+        die(err.status, "%s", err.text);
+    style_init(options.no_color);
+    int status = finish(actions[options.action](&options));
+    options_free(&options);
+    return status;
+}
