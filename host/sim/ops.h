@@ -130,7 +130,7 @@ struct op_family {
  * ops_families() gives the NULL-terminated list for the CPU it runs on. */
 const struct op_family *const *ops_families(void);
 extern const struct op_family ops_integer, ops_float, ops_convert, ops_half, ops_logic,
-    ops_memory, ops_atomic, ops_control, ops_warp, ops_tensor, ops_async;
+    ops_memory, ops_atomic, ops_control, ops_warp, ops_tensor, ops_wmma, ops_async;
 
 /* --- for decode functions ------------------------------------------------ */
 
@@ -244,6 +244,13 @@ static inline bool is_signed_type(enum ptx_type type)
     return type >= PTX_S8 && type <= PTX_S64;
 }
 
+/* Rows are the same or apart: gcc must be told so to vectorise; clang checks. */
+#if defined(__clang__)
+#define NO_ALIAS
+#else
+#define NO_ALIAS _Pragma("GCC ivdep")
+#endif
+
 /* LANEWISE(name, DST_T, SRC_T, expression in a, b, c): one executor. All lanes are
  * computed (a lane that is off may hold any bits, so the expression must not
  * trap); only active lanes are written. d may be the same row as a source. */
@@ -257,14 +264,14 @@ static inline bool is_signed_type(enum ptx_type type)
         uint32_t mask = w->mask;                                       \
         (void)sb, (void)sc;                                            \
         if (mask == FULL_MASK) {                                       \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)       \
+            NO_ALIAS for (int l = 0; l < LANES; l++)                   \
             {                                                          \
                 ST a = sa[l], b = sb[l], c = sc[l];                    \
                 (void)a, (void)b, (void)c;                             \
                 d[l] = (DT)(expr);                                     \
             }                                                          \
         } else {                                                       \
-            _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)       \
+            NO_ALIAS for (int l = 0; l < LANES; l++)                   \
             {                                                          \
                 ST a = sa[l], b = sb[l], c = sc[l];                    \
                 (void)a, (void)b, (void)c;                             \
