@@ -47,6 +47,12 @@ void *xcalloc(size_t count, size_t bytes);
 void *xrealloc(void *old, size_t bytes);
 char *xstrdup(const char *text);
 
+/* Files that must not stay if the program ends early: die, and the signal handler,
+ * remove them. temporary_forget once the file has its final name. */
+void temporary_add(const char *path);
+void temporary_forget(const char *path);
+void temporary_remove_all(void);
+
 /* True once SIGINT or SIGTERM arrived (set by interrupt_install's handler).
  * Long loops look at it and return early; main then leaves with status 130. */
 bool interrupt_pending(void);

@@ -105,6 +105,8 @@ static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t s
                                   const uint64_t *address, struct resolved *r)
 {
     uint64_t odd = 0;
+    r->host = 0;
+    r->offset = address;
     for (int l = 0; l < LANES; l++)
         odd |= address[l];
     if (odd & (align - 1))
@@ -114,7 +116,6 @@ static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t s
     r->mask = w->mask;
     r->scattered = false;
     r->pattern = access_pattern(address, w->mask, bytes);
-    r->offset = address;
     if (space == PTX_SHARED) {
         if (!access_inside(address, 0, w->block->shared_bytes, bytes))
             for (int l = 0; l < LANES; l++)

@@ -56,6 +56,17 @@ enum op_kind {
     OP_YIELD      /* nanosleep, and spin hints */
 };
 
+/* Which published tensor rate an instruction is held against. */
+enum tensor_class {
+    TENSOR_F16_ACC32,
+    TENSOR_F16_ACC16,
+    TENSOR_BF16,
+    TENSOR_TF32,
+    TENSOR_INT8,
+    TENSOR_F64,
+    TENSOR_CLASSES
+};
+
 struct op {
     exec_fn *fn;
     uint32_t d, d2;              /* destination rows: byte offset into w->rows */
@@ -72,6 +83,7 @@ struct op {
     uint8_t count;   /* elements: .v2, .v4, ldmatrix .x4 */
     uint8_t flags;   /* family-specific */
     uint8_t sync;    /* *.sync: s[] index of the member mask + 1, 0 = none */
+    uint8_t tensor;  /* enum tensor_class */
     uint32_t flops;  /* floating-point operations of a full warp */
     uint32_t pc;     /* own index in code->ops */
     uint32_t target; /* branch target */

@@ -61,10 +61,20 @@ static double pipe_cycles(double warp_ops, double lanes, double sms)
     return lanes > 0 ? warp_ops * LANES / lanes / sms : 0;
 }
 
-static double tensor_rate(const struct sim_spec *s)
+/* Cycles of one SM for all tensor work. */
+static double tensor_cycles(const struct sim_spec *s, const struct sim_counters *c)
 {
-    double rate = s->tensor_f16_acc32;
-    return s->cc_major == 9 ? rate * MMA_ON_HOPPER : rate;
+    const int rates[TENSOR_CLASSES] = {[TENSOR_F16_ACC32] = s->tensor_f16_acc32,
+                                       [TENSOR_F16_ACC16] = s->tensor_f16_acc16,
+                                       [TENSOR_BF16] = s->tensor_bf16,
+                                       [TENSOR_TF32] = s->tensor_tf32,
+                                       [TENSOR_INT8] = s->tensor_int8,
+                                       [TENSOR_F64] = s->tensor_fp64};
+    double share = s->cc_major == 9 ? MMA_ON_HOPPER : 1, cycles = 0;
+    for (int i = 0; i < TENSOR_CLASSES; i++)
+        if (rates[i] > 0)
+            cycles += (double)c->tensor_flops_by[i] / (rates[i] * share);
+    return cycles;
 }
 
 /* Average latency of a load that must be waited for, cycles. */
@@ -133,9 +143,7 @@ void model_predict(const struct sim_spec *s, struct sim_report *r)
         pipe_cycles((double)c->pipe[SIM_PIPE_FP64], s->fp64_lanes_sm, sms) / clock;
     ms[SIM_BOUND_XU] =
         pipe_cycles((double)c->pipe[SIM_PIPE_XU], s->sfu_lanes_sm, sms) / clock;
-    ms[SIM_BOUND_TENSOR] =
-        tensor_rate(s) > 0 ? (double)c->tensor_flops / tensor_rate(s) / sms / tensor_clock
-                           : 0;
+    ms[SIM_BOUND_TENSOR] = tensor_cycles(s, c) / sms / tensor_clock;
     ms[SIM_BOUND_SHARED] = wavefronts / sms / BUSY / clock;
     ms[SIM_BOUND_L1] = l1 / sms / BUSY / clock;
     ms[SIM_BOUND_L2] = (double)(c->l2_sectors_read + c->l2_sectors_write) * 32 /

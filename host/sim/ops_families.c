@@ -15,6 +15,7 @@
     X(ops_control_##isa) \
     X(ops_warp_##isa)    \
     X(ops_tensor_##isa)  \
+    X(ops_wmma_##isa)    \
     X(ops_async_##isa)
 #define DECLARE(family) extern const struct op_family family;
 #define ADDRESS(family) &family,

@@ -17,6 +17,7 @@
 #define ops_control OPS_JOIN(ops_control, OPS_ISA)
 #define ops_warp OPS_JOIN(ops_warp, OPS_ISA)
 #define ops_tensor OPS_JOIN(ops_tensor, OPS_ISA)
+#define ops_wmma OPS_JOIN(ops_wmma, OPS_ISA)
 #define ops_async OPS_JOIN(ops_async, OPS_ISA)
 
 #endif

@@ -129,10 +129,12 @@ static void sum_ops(const struct launch *launch, const struct worker *worker,
             total->thread_inst_executed += lanes;
             total->pipe[op->pipe] += executed;
             uint64_t flops = op->flops * lanes / LANES;
-            if (op->pipe == SIM_PIPE_TENSOR)
+            if (op->pipe == SIM_PIPE_TENSOR) {
                 total->tensor_flops += flops;
-            else if (op->pipe == SIM_PIPE_FMA)
+                total->tensor_flops_by[op->tensor] += flops;
+            } else if (op->pipe == SIM_PIPE_FMA) {
                 total->fp32_flops += flops;
+            }
         }
     }
     total->branches += worker->counters.branches;

@@ -91,8 +91,9 @@ struct sim_counters {
     uint64_t warps;
     uint64_t inst_executed; /* warp instructions, PTX not SASS */
     uint64_t thread_inst_executed;
-    uint64_t pipe[SIM_PIPES]; /* warp instructions by pipe */
-    uint64_t tensor_flops;    /* 2 per multiply-add, by tensor instructions */
+    uint64_t pipe[SIM_PIPES];    /* warp instructions by pipe */
+    uint64_t tensor_flops;       /* 2 per multiply-add, by tensor instructions */
+    uint64_t tensor_flops_by[6]; /* enum tensor_class of exec.h */
     uint64_t fp32_flops;
     uint64_t branches, branches_divergent;
     uint64_t barriers;
