@@ -133,8 +133,9 @@ static void wmma_move(struct warp *w, const struct op *op)
     access_addresses(w, op, base);
     if (space == PTX_GENERIC) {
         space = access_generic(base[0], &inside);
+        uint64_t window = base[0] - inside;
         for (int l = 0; l < LANES; l++)
-            base[l] -= base[0] - inside == 0 ? 0 : SIM_SHARED_WINDOW;
+            base[l] -= window;
     }
     move_fragment(w, op, space, op->d2 != 0, base);
 }
