@@ -25,7 +25,7 @@ static void print_device_line(const struct climb *climb)
             d->why[0] ? "; " : "", d->why);
     else
         print_labelled(out, "device", "%s%ssimulated %s (%s)%s%s", d->why,
-                       d->why[0] ? "; running on the " : "", gpu->name, gpu->id,
+                       d->why[0] ? "; running on the " : "", gpu->peak->name, gpu->id,
                        d->why[0] ? ". " : "", d->why[0] ? "More: ./run --devices" : "");
 }
 
@@ -33,18 +33,20 @@ static void print_times_line(const struct climb *climb)
 {
     const struct picked *d = climb->devices;
     bool cpu = climb->selection->cpu_count > 0;
-    char threads[64] = "";
+    char threads[80] = "";
     if (cpu && d->has_gpu)
-        snprintf(threads, sizeof threads, "CPU rows measured here, %d threads",
+        snprintf(threads, sizeof threads,
+                 "CPU rows measured here with %d threads, +-%% is the spread",
                  d->cpu.cpu_threads);
     if (d->has_gpu && d->gpu.backend == BACKEND_SIM)
         print_labelled(climb->text, "times",
                        "PREDICTED by the simulator's model for GPU rows%s%s",
                        cpu ? "; " : "", threads);
     else
-        print_labelled(climb->text, "times",
-                       "measured: median of the timed runs after warm-up%s%s",
-                       threads[0] ? "; " : "", threads);
+        print_labelled(
+            climb->text, "times",
+            "measured: median of the timed runs after warm-up, +-%% their spread%s%s",
+            threads[0] ? "; " : "", threads);
 }
 
 static void print_size_line(const struct climb *climb, const struct size *sizes,

@@ -19,7 +19,7 @@ enum action {
 
 enum device_wish { WISH_AUTO, WISH_GPU, WISH_SIM, WISH_CPU };
 
-enum { SIZE_LIMIT = 1048576, SIZES_MAX = 1000, LIST_MAX = 64, AGAINST_MAX = 6 };
+enum { SIZE_LIMIT = 1048576, SIZES_MAX = 1000, LIST_MAX = 64, AGAINST_MAX = 5 };
 
 /* A comma list, cut up. */
 struct name_list {

@@ -192,7 +192,7 @@ Test(options, refuses_and_says_why)
         {"--threads 4096", {"--threads", "from 1 to 1024"}},
         {"--seed 18446744073709551616", {"--seed", "18446744073709551615"}},
         {"--seed=-1", {"--seed", "`-1`"}},
-        {"--against a,b,c,d,e,f,g", {"--against", "at most 6"}},
+        {"--against a,b,c,d,e,f,g", {"--against", "at most 5"}},
         {"--json _", {"--json", "empty"}},
         {"--json", {"--json needs a value"}},
         {"--json - --list", {"--json", "--devices"}},

@@ -88,7 +88,7 @@ static void print_known_peaks(FILE *out, const struct peak_row *row)
             snprintf(
                 text + used, sizeof text - used, "%s%s %s%s", used ? "; " : "",
                 format_kind(known_peaks[i].unit, known_peaks[i].in, known_peaks[i].acc).s,
-                format_tflops(peak).s, published ? "" : " (computed)");
+                format_peak(peak).s, published ? "" : " (computed)");
     }
     print_labelled(out, "", "published peaks, TFLOPS, dense: %s", text);
 }
@@ -233,9 +233,9 @@ static void add_simulated(void *context, const char *wish, const struct peak_row
     grid_set(grid, at, 3, STYLE_PLAIN, "%d", row->sm_count);
     grid_set(grid, at, 4, STYLE_PLAIN, "%g", row->mem_gb);
     grid_set(grid, at, 5, STYLE_PLAIN, "%s",
-             format_tflops(known_peak(row, 0, &published)).s);
+             format_peak(known_peak(row, 0, &published)).s);
     grid_set(grid, at, 6, STYLE_PLAIN, "%s",
-             format_tflops(known_peak(row, 3, &published)).s);
+             format_peak(known_peak(row, 3, &published)).s);
 }
 
 void devices_print(FILE *out, const struct cuda_driver *driver, const struct device *cpu)

@@ -140,10 +140,10 @@ static void put_over_line(const struct grid *grid, const struct layout *layout, 
             fprintf(out, "%*s", pending, "");
             for (int i = 0; i < rest / 2; i++)
                 putc('-', out);
-            fprintf(out, " %s ", over);
+            fprintf(out, " %s", over);
             for (int i = rest / 2; i < rest; i++)
-                putc('-', out);
-            pending = layout->gap;
+                fputs(i == rest / 2 ? " -" : "-", out);
+            pending = layout->gap + (rest == 0);
             any = true;
         } else {
             pending += width + layout->gap;
@@ -153,30 +153,38 @@ static void put_over_line(const struct grid *grid, const struct layout *layout, 
         putc('\n', out);
 }
 
+/* Row -1 holds the titles. */
+static void put_row(const struct grid *grid, const struct layout *layout, int row,
+                    FILE *out)
+{
+    const char *text[GRID_COLUMNS];
+    int last = 0;
+    for (int c = 0; c < grid->columns; c++) {
+        text[c] = row < 0 ? grid->column[c].title : cell_at(grid, row, c)->text;
+        if (layout->width[c] > 0 && text[c][0])
+            last = c;
+    }
+    for (int c = 0; c <= last; c++) {
+        enum style style = row < 0 ? STYLE_BOLD : cell_at(grid, row, c)->style;
+        bool left = grid->column[c].left;
+        int length = (int)strlen(text[c]), width = layout->width[c];
+        if (width == 0)
+            continue;
+        fputs(style == STYLE_PLAIN ? "" : style_of(style), out);
+        put_cell(out, text[c], c == last && left && length < width ? length : width,
+                 left);
+        fputs(style == STYLE_PLAIN ? "" : style_of(STYLE_PLAIN), out);
+        fprintf(out, "%*s", c < last ? layout->gap : 0, "");
+    }
+    putc('\n', out);
+}
+
 void grid_print(struct grid *grid, FILE *out)
 {
     struct layout layout = fit(grid);
-    int last = grid->columns - 1;
-    while (last > 0 && layout.width[last] == 0)
-        last--;
     put_over_line(grid, &layout, out);
-    for (int r = -1; r < grid->rows; r++) {
-        for (int c = 0; c <= last; c++) {
-            if (layout.width[c] == 0)
-                continue;
-            bool left = grid->column[c].left;
-            const char *text = r < 0 ? grid->column[c].title : cell_at(grid, r, c)->text;
-            enum style style = r < 0 ? STYLE_BOLD : cell_at(grid, r, c)->style;
-            int width = c == last && left && (int)strlen(text) < layout.width[c]
-                            ? (int)strlen(text)
-                            : layout.width[c];
-            fputs(style == STYLE_PLAIN ? "" : style_of(style), out);
-            put_cell(out, text, width, left);
-            fputs(style == STYLE_PLAIN ? "" : style_of(STYLE_PLAIN), out);
-            fprintf(out, "%*s", c < last ? layout.gap : 0, "");
-        }
-        putc('\n', out);
-    }
+    for (int row = -1; row < grid->rows; row++)
+        put_row(grid, &layout, row, out);
     free(grid->cells);
     *grid = (struct grid){0};
 }

@@ -38,8 +38,8 @@ static void explain_tensor_peaks(FILE *out, const struct rung *kind,
             "%s: %s is the rate of its tensor cores with FP32 sums; not %s, "
             "which is its CUDA cores (FP32, lessons 1 to 6), and not %s, which "
             "needs FP16 sums.",
-            cards[i].label, format_tflops(used).s, format_tflops(cores).s,
-            format_tflops(narrow).s);
+            cards[i].label, format_peak(used).s, format_peak(cores).s,
+            format_peak(narrow).s);
         return;
     }
 }
@@ -54,7 +54,7 @@ static void describe_this(const struct rung *kind, const struct device *device,
         peak = peak_tflops(device->peak, kind->info.unit, kind->info.in, kind->info.acc,
                            &published);
     if (peak > 0)
-        snprintf(text, room, "this GPU %s (%s)", format_flops(peak).s,
+        snprintf(text, room, "this GPU %s TFLOPS (%s)", format_peak(peak).s,
                  published ? "published" : "computed: SMs x rate x clock");
     else
         snprintf(text, room, "this GPU unknown: %s",
@@ -74,7 +74,7 @@ void table_print_peaks(FILE *out, const struct rung *kind, const struct device *
                                   kind->info.acc, &published);
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%s %s%s", used ? ", " : "",
-                 cards[i].label, peak > 0 ? format_tflops(peak).s : "has no such unit",
+                 cards[i].label, peak > 0 ? format_peak(peak).s : "has no such unit",
                  peak > 0 && !published ? " (computed)" : "");
     }
     print_labelled(out, "100 % =", "%s, dense: %s%s",
@@ -159,17 +159,17 @@ static struct places add_columns(struct grid *grid, const struct table *table)
     p.name = ADD(.title = "kernel", .left = true, .shortest = 12);
     p.size = several_sizes(table) ? ADD(.title = "size") : -1;
     p.time = ADD(.title = "time");
-    p.spread = any_row(table, has_spread) ? ADD(.title = "+-%", .drop = 3) : -1;
+    p.spread = any_row(table, has_spread) ? ADD(.title = "+-%", .drop = 4) : -1;
     p.rate = ADD(.title = "TFLOPS");
     p.self = ADD(.title = "this", .over = over);
     p.cards = grid->columns;
     for (int i = 0; i < table->card_count; i++)
         ADD(.title = table->cards[i].label, .over = over, .shortest = 6);
-    p.ratio = ADD(.title = "x CPU");
-    p.error = ADD(.title = "error", .drop = 1);
+    p.ratio = ADD(.title = "x CPU", .drop = 1);
+    p.error = ADD(.title = "error", .drop = 2);
     p.verdict = ADD(.title = "verdict", .left = true);
     p.bound = any_row(table, has_bound)
-                  ? ADD(.title = "bound by", .left = true, .drop = 2)
+                  ? ADD(.title = "bound by", .left = true, .drop = 3)
                   : -1;
 #undef ADD
     return p;
@@ -258,7 +258,12 @@ void table_print(FILE *out, const struct table *table)
     for (int i = 0; i < table->row_count; i++)
         fill_row(&grid, &places, table, &table->rows[i]);
     grid_print(&grid, out);
+    bool first = true;
     for (int i = 0; i < table->row_count; i++)
-        if (row_failed(&table->rows[i]))
+        if (row_failed(&table->rows[i])) {
+            if (first)
+                fputc('\n', out);
+            first = false;
             print_failure(out, &table->rows[i]);
+        }
 }

@@ -71,6 +71,16 @@ struct unit_text format_tflops(double tflops)
     return text;
 }
 
+struct unit_text format_peak(double tflops)
+{
+    struct unit_text text;
+    if (!isfinite(tflops) || tflops <= 0)
+        snprintf(text.s, sizeof text.s, "-");
+    else
+        snprintf(text.s, sizeof text.s, tflops < 1 ? "%.3g" : "%.5g", tflops);
+    return text;
+}
+
 struct unit_text format_bytes(double bytes)
 {
     static const struct scale scale[] = {{0.9995e12, 1e12, "TB"}, {0.9995e9, 1e9, "GB"},

@@ -22,6 +22,8 @@ struct unit_text format_time(double ms);
 struct unit_text format_flops(double tflops);
 /* TFLOPS as a bare number of about three digits: "0.0024", "2.61", "989". */
 struct unit_text format_tflops(double tflops);
+/* A published peak in TFLOPS, with the digits that were published: "989.4", "312". */
+struct unit_text format_peak(double tflops);
 /* Powers of 1000: "1.57 MB". Memory sizes come in powers of 1024: "79.3 GiB". */
 struct unit_text format_bytes(double bytes);
 struct unit_text format_memory(double bytes);

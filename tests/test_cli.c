@@ -1,0 +1,156 @@
+/* test_cli.c - ./run as its users meet it: a process with arguments, output and an
+ * exit status. PEAKBOUND_RUN says where the program is (the Makefile sets it). */
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *program(void)
+{
+    const char *path = getenv("PEAKBOUND_RUN");
+    path = path ? path : "./run";
+    if (access(path, X_OK) != 0)
+        cr_skip_test("no program at %s", path);
+    return path;
+}
+
+/* Run `PROGRAM arguments` in a shell, after `before` ("env -i", "cd /; "), with
+ * `after` behind it ("| head -1"). Returns the status; *text is all it printed. */
+static int shell(const char *before, const char *arguments, const char *after,
+                 char **text)
+{
+    char command[1200], full[900];
+    cr_assert_not_null(realpath(program(), full) ? full : NULL);
+    snprintf(command, sizeof command, "%s %s %s %s", before, full, arguments, after);
+    size_t size = 0;
+    FILE *copy = open_memstream(text, &size), *from = popen(command, "r");
+    cr_assert(copy && from, "%s", command);
+    for (int c = getc(from); c != EOF; c = getc(from))
+        putc(c, copy);
+    fclose(copy);
+    int status = pclose(from);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The status, and standard output and error must hold all the texts. */
+static void expect(const char *arguments, int status, const char *const texts[],
+                   int count)
+{
+    char *text;
+    int got = shell("CUDA_VISIBLE_DEVICES=", arguments, "2>&1", &text);
+    cr_expect_eq(got, status, "%s: status %d, not %d:\n%s", arguments, got, status, text);
+    for (int i = 0; i < count && texts[i]; i++)
+        cr_expect(strstr(text, texts[i]), "%s: lacks \"%s\":\n%s", arguments, texts[i],
+                  text);
+    free(text);
+}
+
+Test(cli, answers_without_running_anything)
+{
+    static const struct {
+        const char *arguments;
+        int status;
+        const char *texts[4];
+    } cases[] = {
+        {"--help", 0, {"usage: ./run", "--size", "Exit status"}},
+        {"--version", 0, {"Peakbound", "kernels compiled by", "published peaks"}},
+        {"--list", 0, {"naive", "shared_tile", "lesson"}},
+        {"--list ptx", 0, {"fma", "ld", "\n"}},
+        {"--devices", 0, {"NVIDIA GPUs", "CPU", "-d sim:a100", "-d sim:4090"}},
+        {"--devices --json -", 0, {"\"device\":\"cpu\"", "\"device\":\"sim:a100\""}},
+        {"-s 12x", 2, {"peakbound: --size: `12x` is not a size"}},
+        {"--sizes 12", 2, {"did you mean --size?"}},
+        {"-k nonsense", 2, {"--kernel", "`nonsense`", "naive"}},
+        {"-d sim:nonsense", 2, {"`nonsense`", "--devices"}},
+        {"-d gpu:999", 3, {"peakbound: --device"}},
+        {"-l 98", 2, {"lesson 98"}},
+        {"--against nonsense", 2, {"--against", "`nonsense`"}},
+        {"--a /nonexistent.npy --b /nonexistent.npy", 2, {"/nonexistent.npy"}},
+        {"--json /nonexistent/x.json -s 8", 2, {"/nonexistent/x.json"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(cases[i].arguments, cases[i].status, cases[i].texts, 4);
+}
+
+Test(cli, runs_lessons_on_the_simulator)
+{
+    static const char *const lesson3[] = {
+        "naive", "coalesced", "shared_tile", "pass", "PREDICTED", "19.5", "66.9", "82.6"};
+    static const char *const lesson7[] = {"wmma",  "pass",  "312",
+                                          "989.4", "165.2", "82.6"};
+    static const char *const counters[] = {"l1tex__average_t_sectors_per_request",
+                                           "exact", "modelled", "dram__bytes_read.sum"};
+    expect("-d sim:a100 -l 3 -s 64", 0, lesson3, 8);
+    expect("-d sim:a100 -l 7 -s 64", 0, lesson7, 6);
+    expect("-d sim:a100 -k naive -s 33x65x17 --counters", 0, counters, 4);
+}
+
+Test(cli, compares_gpu_and_cpu)
+{
+    static const char *const texts[] = {"speed-up", "largest difference", "warm-up",
+                                        "synchronised", "over 4,096 of 4,096 cells"};
+    expect("-d sim:a100 -l 1 -s 64", 0, texts, 5);
+}
+
+Test(cli, json_alone_on_standard_output)
+{
+    char *text;
+    int status = shell("", "-d sim:a100 -l 3 -s 40,50 --json -", "", &text);
+    cr_expect_eq(status, 0, "status %d", status);
+    int lines = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++)
+        cr_expect(line[0] == '{' && line[strlen(line) - 1] == '}' &&
+                      strstr(line, "\"check\":\"pass\""),
+                  "%s", line);
+    cr_expect(lines >= 6 && lines % 2 == 0, "%d lines", lines);
+    free(text);
+}
+
+Test(cli, table_is_at_most_100_columns_wide)
+{
+    char *text;
+    shell("", "-d sim:a100 -k all -s 20,300x100x77 --counters", "2>&1", &text);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        cr_expect_leq(strlen(line), 100, "%zu columns: %s", strlen(line), line);
+    free(text);
+}
+
+Test(cli, needs_no_environment_and_no_folder_to_write)
+{
+    char *text;
+    int status =
+        shell("cd /proc && env -i PATH=/usr/bin:/bin", "-d sim -s 32", "2>&1", &text);
+    cr_expect_eq(status, 0, "status %d:\n%s", status, text);
+    cr_expect(!strchr(text, '\033'), "colour in a pipe");
+    free(text);
+}
+
+Test(cli, reader_may_leave_early)
+{
+    char *text;
+    shell("", "-d sim -s 64", "2>&1 | head -1", &text);
+    cr_expect(strncmp(text, "Peakbound", 9) == 0 && strchr(text, '\n')[1] == '\0',
+              "more than one line: %s", text);
+    free(text);
+    shell("", "--list ptx", "2>&1 >/dev/full", &text);
+    cr_expect(strstr(text, "No space left"), "a full disk was not noticed: %s", text);
+    free(text);
+}
+
+Test(cli, interrupted_run_leaves_no_file)
+{
+    char folder[] = "/tmp/peakbound_cli_XXXXXX", arguments[160];
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(arguments, sizeof arguments,
+             "-d sim -s 1000:3000:100 --json %s/x.json >/dev/null", folder);
+    char *text;
+    int status = shell("timeout --preserve-status -s INT 1", arguments, "2>&1", &text);
+    cr_expect_eq(status, 130, "status %d: %s", status, text);
+    cr_expect_str_eq(text, "");
+    cr_expect_eq(rmdir(folder), 0, "a file was left in %s", folder);
+    free(text);
+}
