@@ -72,18 +72,19 @@ static void fatbin_add_ptx(struct buffer *b, int arch, uint64_t flags, const cha
     fatbin_add(b, PTX, arch, flags, text, strlen(text));
 }
 
-/* A cubin with one kernel `k`, as ptxas would write it. */
+/* A cubin with one kernel `k` and a function `h` that it calls, as ptxas would
+ * write it. */
 static void make_cubin(struct buffer *b, int registers, int shared, int frame,
                        bool reserved)
 {
     static const char names[] = "\0.shstrtab\0.symtab\0.nv.info\0.text.k\0.nv.shared.k\0"
-                                ".nv.shared.reserved.0\0k";
+                                ".nv.shared.reserved.0\0k\0h";
     static const struct {
         int name, type, link, info;
     } rows[] = {{0, 0, 0, 0},  {1, 3, 0, 0},  {11, 2, 1, 0}, {19, 0x70000000, 2, 0},
                 {28, 1, 0, 0}, {36, 8, 0, 4}, {49, 8, 0, 0}};
-    enum { SECTIONS = 7, K_NAME = 71, K_CODE = 4 };
-    size_t size[SECTIONS] = {0, sizeof names, 48, 24, 8, 0, 0}, at[SECTIONS];
+    enum { SECTIONS = 7, K_NAME = 71, H_NAME = 73, K_CODE = 4 };
+    size_t size[SECTIONS] = {0, sizeof names, 72, 36, 8, 0, 0}, at[SECTIONS];
     memset(b, 0, sizeof *b);
     put(b, 0x464c457f, 4);
     put(b, 0x010102, 3);
@@ -96,12 +97,18 @@ static void make_cubin(struct buffer *b, int registers, int shared, int frame,
     put_at(b, at[2] + 24, K_NAME, 4); /* symbol 1: function k in section 4 */
     put_at(b, at[2] + 28, 0x12, 1);
     put_at(b, at[2] + 30, K_CODE, 2);
+    put_at(b, at[2] + 48, H_NAME, 4); /* symbol 2: function h, the same section */
+    put_at(b, at[2] + 52, 0x12, 1);
+    put_at(b, at[2] + 54, K_CODE, 2);
     put_at(b, at[3], 0x00082f04, 4); /* registers of symbol 1 */
     put_at(b, at[3] + 4, 1, 4);
     put_at(b, at[3] + 8, (uint64_t)registers, 4);
     put_at(b, at[3] + 12, 0x00081104, 4); /* frame of symbol 1 */
     put_at(b, at[3] + 16, 1, 4);
     put_at(b, at[3] + 20, (uint64_t)frame, 4);
+    put_at(b, at[3] + 24, 0x00081204, 4); /* stack of symbol 2 */
+    put_at(b, at[3] + 28, 2, 4);
+    put_at(b, at[3] + 32, 4000, 4);
     size[5] = (size_t)shared;
     put_at(b, 40, b->size, 8);
     put_at(b, 58, 64, 2);

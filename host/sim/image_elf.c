@@ -111,15 +111,19 @@ static void find_symbols(struct elf *elf)
     elf->symbol_count = (uint32_t)(symbols->size / SYM_BYTES);
 }
 
-/* A function's symbol: its name, and in *code the section of its code. */
-static const char *function_name(const struct elf *elf, uint32_t symbol, uint32_t *code)
+/* A kernel's symbol: its name, and in *code the section of its code, which is
+ * called .text.NAME. Functions that kernels call stand in the kernel's section and
+ * have no resources of their own. */
+static const char *kernel_name(const struct elf *elf, uint32_t symbol, uint32_t *code)
 {
     const uint8_t *s = elf->symbols->data + (size_t)symbol * SYM_BYTES;
-    if ((s[4] & 15) != STT_FUNC)
-        return NULL;
     *code = read_u16(s + 6);
+    if ((s[4] & 15) != STT_FUNC || *code >= elf->section_count)
+        return NULL;
     const char *name = string_at(&elf->sections[elf->symbols->link], read_u32(s));
-    return name[0] ? name : NULL;
+    const char *section = elf->sections[*code].name;
+    bool own = strncmp(section, ".text.", 6) == 0 && strcmp(section + 6, name) == 0;
+    return own && name[0] ? name : NULL;
 }
 
 /* Kernels while they are collected: found again by symbol and by section. */
@@ -138,7 +142,7 @@ static struct image_kernel *collect_kernel(struct collect *c, const struct elf *
     if (c->by_symbol[symbol])
         return &c->kernels[c->by_symbol[symbol] - 1];
     uint32_t code = 0;
-    const char *name = function_name(elf, symbol, &code);
+    const char *name = kernel_name(elf, symbol, &code);
     if (!name || c->count == MAX_KERNELS)
         return NULL;
     struct image_kernel *grown =
@@ -152,8 +156,7 @@ static struct image_kernel *collect_kernel(struct collect *c, const struct elf *
         return NULL;
     c->count++;
     c->by_symbol[symbol] = c->count;
-    if (code < elf->section_count)
-        c->by_section[code] = c->count;
+    c->by_section[code] = c->count;
     return k;
 }
 
