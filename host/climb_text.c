@@ -35,8 +35,7 @@ static void print_times_line(const struct climb *climb)
     bool cpu = climb->selection->cpu_count > 0;
     char threads[80] = "";
     if (cpu && d->has_gpu)
-        snprintf(threads, sizeof threads,
-                 "CPU rows measured here with %d threads, +-%% is the spread",
+        snprintf(threads, sizeof threads, "CPU rows measured (%d threads, +-%% spread)",
                  d->cpu.cpu_threads);
     if (d->has_gpu && d->gpu.backend == BACKEND_SIM)
         print_labelled(climb->text, "times",

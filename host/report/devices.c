@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "../cpu/isa.h"
@@ -176,24 +175,27 @@ static bool names(const char *text, const struct peak_row *row)
     return peak_find(text, NULL, 0) == row;
 }
 
-/* The shortest text that means this card after "-d sim:"; false if none does. */
+/* A short text that means this card after "-d sim:": an alias, else the name from its
+ * model number on, as far as it takes ("4080 super"), else the whole name. */
 static bool wish_for(const struct peak_row *row, char *wish, size_t room)
 {
-    static const char *const makers[] = {"NVIDIA GeForce ", "NVIDIA "};
     for (int i = 0; i < ALIASES; i++)
         if (names(aliases[i], row)) {
             snprintf(wish, room, "%s", aliases[i]);
             return true;
         }
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-        size_t length = strlen(makers[i]);
-        if (strncasecmp(row->name, makers[i], length) != 0)
-            continue;
-        snprintf(wish, room, "%s", row->name + length);
-        for (char *c = wish; *c; c++)
-            *c = (char)tolower((unsigned char)*c);
-        if (names(wish, row))
+    size_t start = strcspn(row->name, "0123456789");
+    while (start > 0 && isalpha((unsigned char)row->name[start - 1]))
+        start--;
+    snprintf(wish, room, "%s", row->name + start);
+    size_t length = strlen(wish);
+    for (size_t end = 1; end <= length; end++) {
+        char held = wish[end];
+        wish[end] = '\0';
+        wish[end - 1] = (char)tolower((unsigned char)wish[end - 1]);
+        if (!isalnum((unsigned char)held) && names(wish, row))
             return true;
+        wish[end] = held;
     }
     snprintf(wish, room, "%s", row->name);
     return names(wish, row);
@@ -221,21 +223,27 @@ static void for_each_simulated(void (*each)(void *context, const char *wish,
     }
 }
 
+static void set_peak(struct grid *grid, int at, int column, const struct peak_row *row,
+                     int which)
+{
+    bool published;
+    double peak = known_peak(row, which, &published);
+    grid_set(grid, at, column, STYLE_PLAIN, "%s%s", peak > 0 && !published ? "~" : "",
+             published ? format_peak(peak).s : format_tflops(peak).s);
+}
+
 static void add_simulated(void *context, const char *wish, const struct peak_row *row)
 {
     struct grid *grid = context;
-    bool published, spaces = strchr(wish, ' ') != NULL;
+    const char *quote = strchr(wish, ' ') ? "'" : "";
     int at = grid_add_row(grid);
-    grid_set(grid, at, 0, STYLE_PLAIN, "-d %ssim:%s%s", spaces ? "'" : "", wish,
-             spaces ? "'" : "");
+    grid_set(grid, at, 0, STYLE_PLAIN, "-d %ssim:%s%s", quote, wish, quote);
     grid_set(grid, at, 1, STYLE_PLAIN, "%s", row->name);
     grid_set(grid, at, 2, STYLE_PLAIN, "%s", format_cc(row->cc).s);
     grid_set(grid, at, 3, STYLE_PLAIN, "%d", row->sm_count);
     grid_set(grid, at, 4, STYLE_PLAIN, "%g", row->mem_gb);
-    grid_set(grid, at, 5, STYLE_PLAIN, "%s",
-             format_peak(known_peak(row, 0, &published)).s);
-    grid_set(grid, at, 6, STYLE_PLAIN, "%s",
-             format_peak(known_peak(row, 3, &published)).s);
+    set_peak(grid, at, 5, row, 0);
+    set_peak(grid, at, 6, row, 3);
 }
 
 void devices_print(FILE *out, const struct cuda_driver *driver, const struct device *cpu)
@@ -243,7 +251,7 @@ void devices_print(FILE *out, const struct cuda_driver *driver, const struct dev
     struct grid grid = {0};
     print_gpus(out, driver);
     print_cpu(out, cpu);
-    fprintf(out, "\n%sSimulated GPUs%s (TFLOPS: published dense peaks)\n",
+    fprintf(out, "\n%sSimulated GPUs%s (peaks in TFLOPS, dense, published; ~ computed)\n",
             style_of(STYLE_BOLD), style_of(STYLE_PLAIN));
     grid_add_column(&grid, (struct grid_column){.title = "ask with", .left = true});
     grid_add_column(&grid,
@@ -252,7 +260,7 @@ void devices_print(FILE *out, const struct cuda_driver *driver, const struct dev
     grid_add_column(&grid, (struct grid_column){.title = "SMs"});
     grid_add_column(&grid, (struct grid_column){.title = "GB"});
     grid_add_column(&grid, (struct grid_column){.title = "FP32"});
-    grid_add_column(&grid, (struct grid_column){.title = "FP16 tensor, FP32 sum"});
+    grid_add_column(&grid, (struct grid_column){.title = "FP16 tensor"});
     for_each_simulated(add_simulated, &grid);
     grid_print(&grid, out);
 }

@@ -54,7 +54,8 @@ static void describe_this(const struct rung *kind, const struct device *device,
         peak = peak_tflops(device->peak, kind->info.unit, kind->info.in, kind->info.acc,
                            &published);
     if (peak > 0)
-        snprintf(text, room, "this GPU %s TFLOPS (%s)", format_peak(peak).s,
+        snprintf(text, room, "this GPU %s TFLOPS (%s)",
+                 published ? format_peak(peak).s : format_tflops(peak).s,
                  published ? "published" : "computed: SMs x rate x clock");
     else
         snprintf(text, room, "this GPU unknown: %s",
@@ -74,7 +75,10 @@ void table_print_peaks(FILE *out, const struct rung *kind, const struct device *
                                   kind->info.acc, &published);
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%s %s%s", used ? ", " : "",
-                 cards[i].label, peak > 0 ? format_peak(peak).s : "has no such unit",
+                 cards[i].label,
+                 peak <= 0 || isnan(peak) ? "has no such unit"
+                 : published              ? format_peak(peak).s
+                                          : format_tflops(peak).s,
                  peak > 0 && !published ? " (computed)" : "");
     }
     print_labelled(out, "100 % =", "%s, dense: %s%s",
@@ -83,11 +87,8 @@ void table_print_peaks(FILE *out, const struct rung *kind, const struct device *
     if (kind->info.unit == KERNEL_TENSOR_CORES)
         explain_tensor_peaks(out, kind, cards, card_count);
     if (cpu && cpu->cpu_peak_gflops > 0)
-        print_labelled(
-            out, "",
-            "CPU rows, column \"this\": %s, FP32, computed from cores, lanes and "
-            "clock of %s",
-            format_flops(cpu->cpu_peak_gflops / 1e3).s, cpu->name);
+        print_labelled(out, "", "CPU rows, column \"this\": of %s FP32, computed for %s",
+                       format_flops(cpu->cpu_peak_gflops / 1e3).s, cpu->name);
     else if (cpu)
         print_labelled(out, "", "CPU rows: the peak of this CPU is not known (%s)",
                        cpu->name);
