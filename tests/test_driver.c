@@ -227,6 +227,26 @@ static const char store[] = HEADER ".visible .entry store(.param .u64 where)\n"
                                    "    trap;\n"
                                    "}\n";
 
+/* Loop for ever; wait at a barrier that a whole warp never reaches. */
+static const char endless[] = HEADER ".visible .entry loop()\n"
+                                     "{\n"
+                                     "$again:\n"
+                                     "    bra $again;\n"
+                                     "}\n"
+                                     ".visible .entry wait()\n"
+                                     "{\n"
+                                     "    .reg .pred %p<2>;\n"
+                                     "    .reg .b32 %r<2>;\n"
+                                     "    mov.u32 %r1, %tid.x;\n"
+                                     "    setp.lt.u32 %p1, %r1, 32;\n"
+                                     "    @%p1 bra $first;\n"
+                                     "    barrier.sync 2, 64;\n"
+                                     "    ret;\n"
+                                     "$first:\n"
+                                     "    barrier.sync 1, 64;\n"
+                                     "    ret;\n"
+                                     "}\n";
+
 static const char bounded[] = HEADER ".visible .entry bounded()\n"
                                      ".maxntid 64, 1, 1\n"
                                      "{\n"
@@ -393,6 +413,12 @@ Test(driver, refuses_bad_modules_with_a_reason)
          CUDA_ERROR_INVALID_PTX},
         {HEADER ".global .align 4 .b8 huge[2000000000];", CUDA_ERROR_OUT_OF_MEMORY},
         {HEADER ".global .align 8 .u64 p = nothing;", CUDA_ERROR_INVALID_PTX},
+        {HEADER ".visible .entry k() { .local .b8 x[600000]; ret; }",
+         CUDA_ERROR_INVALID_PTX},
+        {HEADER ".visible .entry k() { .shared .b8 x[200000]; ret; }",
+         CUDA_ERROR_INVALID_PTX},
+        {HEADER ".visible .entry k(.param .b8 x[40000]) { ret; }",
+         CUDA_ERROR_INVALID_PTX},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CUmodule module = NULL;
@@ -658,6 +684,29 @@ Test(driver, tells_a_fault_once_and_goes_on)
         cr_expect_eq(got, 5);
         cr_expect_eq(sim_last_report()->fault_count, 0);
         GOOD(cu->fill_u32(word, 0, 1));
+    }
+}
+
+Test(driver, ends_kernels_that_never_would)
+{
+    sim_configure(&(struct sim_options){
+        .spec = &card, .spec_count = 1, .threads = 1, .step_limit = 100000});
+    GOOD(cu->init(0));
+    GOOD(cu->context_retain(&context, 0));
+    GOOD(cu->context_set(context));
+    CUmodule module = load(endless);
+    static const struct {
+        const char *name;
+        enum sim_fault_kind kind;
+    } cases[] = {{"loop", SIM_TIMEOUT}, {"wait", SIM_DEADLOCK}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CUfunction f = NULL;
+        GOOD(cu->module_function(&f, module, cases[i].name));
+        GOOD(launch(f, 3, 64, 0, NULL));
+        cr_expect_eq(cu->context_sync(), CUDA_ERROR_LAUNCH_TIMEOUT, "%s", cases[i].name);
+        cr_assert_gt(sim_last_report()->fault_count, 0, "%s", cases[i].name);
+        cr_expect_eq(sim_last_report()->faults[0].kind, cases[i].kind, "%s: %s",
+                     cases[i].name, sim_fault_name(sim_last_report()->faults[0].kind));
     }
 }
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CUDA C++ Programming Guide: parameters of a kernel, from compute capability 7.0 */
+enum { MAX_PARAM_BYTES = 32764 };
+
 static int context_cc(const struct CUctx_st *context)
 {
     return context->spec->cc_major * 10 + context->spec->cc_minor;
@@ -200,6 +203,12 @@ CUresult sim_module_function(CUfunction *function, CUmodule module, const char *
         return sim_refuse(CUDA_ERROR_NOT_FOUND, "%s has no kernel named %s%s",
                           module->ptx->name, name,
                           ptx ? " (it is a device function)" : "");
+    if (ptx->param_bytes > MAX_PARAM_BYTES)
+        return sim_refuse(
+            CUDA_ERROR_INVALID_PTX,
+            "%s:%d: kernel %s has %llu bytes of parameters; %d are the most",
+            module->ptx->name, ptx->line, name, (unsigned long long)ptx->param_bytes,
+            MAX_PARAM_BYTES);
     CUfunction f = xcalloc(1, sizeof *f);
     f->module = module;
     f->ptx = ptx;

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CUDA C++ Programming Guide, technical specifications */
+enum { MAX_LOCAL_BYTES = 512 << 10 };
+
 static void layout_add_function(struct layout *layout, const char *name)
 {
     struct ptx_function *f = name ? ptx_find_function(layout->module, name) : NULL;
@@ -112,6 +115,12 @@ CUresult layout_shared(struct CUfunc_st *function, struct layout *layout)
     function->frame_bytes = 0;
     for (int i = 0; i < layout->function_count; i++)
         function->frame_bytes += round_up(layout->functions[i]->local_bytes, 16);
+    if (function->frame_bytes > MAX_LOCAL_BYTES)
+        return sim_refuse(CUDA_ERROR_INVALID_PTX,
+                          "%s:%d: kernel %s needs %llu bytes of local memory a thread; "
+                          "%d are the most",
+                          layout->module->name, function->ptx->line, function->ptx->name,
+                          (unsigned long long)function->frame_bytes, MAX_LOCAL_BYTES);
     return place_shared(function, layout);
 }
 
