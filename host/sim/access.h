@@ -49,17 +49,32 @@ static inline void access_addresses(struct warp *w, const struct op *op,
     }
 }
 
+/* Four addresses at a time. */
+typedef uint64_t address_vec __attribute__((vector_size(32)));
+
+static inline uint64_t address_or(const address_vec *v)
+{
+    return (*v)[0] | (*v)[1] | (*v)[2] | (*v)[3];
+}
+
 static inline uint8_t access_pattern(const uint64_t *address, uint32_t mask,
                                      uint32_t bytes)
 {
-    uint64_t first = address[0], differ = 0, jump = 0;
-    for (uint32_t l = 0; l < LANES; l++) {
-        differ |= address[l] ^ first;
-        jump |= address[l] ^ (first + (uint64_t)l * bytes);
+    uint64_t a = address[0];
+    address_vec first = {a, a, a, a}, step = {4, 4, 4, 4};
+    address_vec expect = {a, a + bytes, a + 2 * (uint64_t)bytes, a + 3 * (uint64_t)bytes};
+    address_vec differ = {0}, jump = {0};
+    step *= bytes;
+    for (int l = 0; l < LANES; l += 4) {
+        address_vec v;
+        memcpy(&v, address + l, sizeof v);
+        differ |= v ^ first;
+        jump |= v ^ expect;
+        expect += step;
     }
-    return differ == 0                      ? PATTERN_UNIFORM
-           : jump == 0 && mask == FULL_MASK ? PATTERN_CONSECUTIVE
-                                            : PATTERN_ANY;
+    return address_or(&differ) == 0                      ? PATTERN_UNIFORM
+           : mask == FULL_MASK && address_or(&jump) == 0 ? PATTERN_CONSECUTIVE
+                                                         : PATTERN_ANY;
 }
 
 static inline void access_notify(struct warp *w, const struct op *op, uint8_t space,
@@ -86,16 +101,43 @@ bool access_fault_align(struct warp *w, uint8_t space, uint8_t kind, uint32_t by
 bool access_scattered(struct warp *w, uint8_t kind, uint32_t bytes,
                       const uint64_t *address, struct resolved *r);
 
-/* All lanes: address >= low and address + bytes <= low + size? */
-static inline bool access_inside(const uint64_t *address, uint64_t low, uint64_t size,
-                                 uint32_t bytes)
+/* All lanes: address >= low and address + bytes <= low + size? The first and the last
+ * lane stand for all if the addresses are equal or consecutive. */
+static inline bool access_inside(const uint64_t *address, uint8_t pattern, uint64_t low,
+                                 uint64_t size, uint32_t bytes)
 {
     if (size < bytes)
         return false;
-    uint64_t last = low + size - bytes, outside = 0;
-    for (int l = 0; l < LANES; l++)
-        outside |= (address[l] - low) | (last - address[l]);
+    uint64_t last = low + size - bytes;
+    uint64_t outside = (address[0] - low) | (last - address[LANES - 1]) |
+                       (last - address[0]) | (address[LANES - 1] - low);
+    if (pattern == PATTERN_ANY) {
+        address_vec lows = {low, low, low, low}, lasts = {last, last, last, last},
+                    out = {0};
+        for (int l = 0; l < LANES; l += 4) {
+            address_vec v;
+            memcpy(&v, address + l, sizeof v);
+            out |= (v - lows) | (lasts - v);
+        }
+        outside |= address_or(&out);
+    }
     return (int64_t)outside >= 0;
+}
+
+static inline bool access_aligned(const uint64_t *address, uint8_t pattern,
+                                  uint32_t align)
+{
+    uint64_t odd = address[0];
+    if (pattern == PATTERN_ANY) {
+        address_vec any = {0};
+        for (int l = 0; l < LANES; l += 4) {
+            address_vec v;
+            memcpy(&v, address + l, sizeof v);
+            any |= v;
+        }
+        odd = address_or(&any);
+    }
+    return (odd & (align - 1)) == 0;
 }
 
 /* Check and locate one access of w->mask's lanes, of `bytes` a lane aligned to
@@ -104,20 +146,17 @@ static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t s
                                   uint8_t kind, uint32_t bytes, uint32_t align,
                                   const uint64_t *address, struct resolved *r)
 {
-    uint64_t odd = 0;
     r->host = 0;
     r->offset = address;
-    for (int l = 0; l < LANES; l++)
-        odd |= address[l];
-    if (odd & (align - 1))
+    r->pattern = access_pattern(address, w->mask, bytes);
+    if (!access_aligned(address, r->pattern, align))
         for (int l = 0; l < LANES; l++)
             if ((w->mask >> l & 1) && (address[l] & (align - 1)))
                 return access_fault_align(w, space, kind, bytes, align, l, address[l]);
     r->mask = w->mask;
     r->scattered = false;
-    r->pattern = access_pattern(address, w->mask, bytes);
     if (space == PTX_SHARED) {
-        if (!access_inside(address, 0, w->block->shared_bytes, bytes))
+        if (!access_inside(address, r->pattern, 0, w->block->shared_bytes, bytes))
             for (int l = 0; l < LANES; l++)
                 if ((w->mask >> l & 1) && (address[l] > w->block->shared_bytes ||
                                            bytes > w->block->shared_bytes - address[l]))
@@ -135,14 +174,15 @@ static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t s
     } else {
         struct allocation **last = &w->worker->last[w->code->base + w->pc];
         struct allocation *a = *last;
-        if (a == NULL || !access_inside(address, a->address, a->bytes, bytes)) {
+        if (a == NULL ||
+            !access_inside(address, r->pattern, a->address, a->bytes, bytes)) {
             a = memory_find(w->block->launch->memory, address[first_lane(w->mask)],
                             bytes);
             if (a == NULL)
                 return access_fault_bounds(w, space, kind, bytes, first_lane(w->mask),
                                            address[first_lane(w->mask)]);
             *last = a;
-            if (!access_inside(address, a->address, a->bytes, bytes))
+            if (!access_inside(address, r->pattern, a->address, a->bytes, bytes))
                 return access_scattered(w, kind, bytes, address, r) &&
                        (access_notify(w, op, space, kind, bytes, r->pattern, address),
                         true);

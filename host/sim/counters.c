@@ -53,24 +53,30 @@ struct counts {
     struct sim_counters c;
     struct line *lines;
     struct memo **memo_of; /* per op, allocated when it first loads */
+    struct memo *recent;   /* of the last scattered load */
     struct op_counts *ops; /* per op */
-    int last_mark;
 };
 
 /* --- touched sectors ----------------------------------------------------------------- */
 
+static struct marks *known_marks(struct totals *t, uint64_t address)
+{
+    int count = __atomic_load_n(&t->mark_count, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < count; i++)
+        if (address - t->marks[i].allocation->address < t->marks[i].allocation->bytes)
+            return &t->marks[i];
+    return NULL;
+}
+
 static struct marks *find_marks(struct counts *n, struct warp *w, uint64_t address)
 {
     struct totals *t = n->totals;
-    struct marks *m = &t->marks[n->last_mark];
-    if (m->allocation != NULL && address - m->allocation->address < m->allocation->bytes)
-        return m;
-    struct marks *found = NULL;
+    struct marks *found = known_marks(t, address);
+    if (found != NULL)
+        return found;
 #pragma omp critical(sim_marks)
     {
-        for (int i = 0; i < t->mark_count && found == NULL; i++)
-            if (address - t->marks[i].allocation->address < t->marks[i].allocation->bytes)
-                found = &t->marks[i];
+        found = known_marks(t, address);
         struct allocation *a =
             found == NULL ? memory_find(w->block->launch->memory, address, 1) : NULL;
         if (a != NULL && t->mark_count < MAX_MARKED) {
@@ -79,11 +85,9 @@ static struct marks *find_marks(struct counts *n, struct warp *w, uint64_t addre
             found->read = xcalloc(words, sizeof *found->read);
             found->written = xcalloc(words, sizeof *found->written);
             found->allocation = a;
-            t->mark_count++;
+            __atomic_store_n(&t->mark_count, t->mark_count + 1, __ATOMIC_RELEASE);
         }
     }
-    if (found != NULL)
-        n->last_mark = (int)(found - t->marks);
     return found;
 }
 
@@ -146,6 +150,42 @@ static uint32_t piece_sectors(const struct access *a, uint64_t *sector)
     return count_distinct(lane_sector, a->mask, sector);
 }
 
+static bool same_sectors(const struct memo *memo, const struct access *a)
+{
+    if (memo == NULL || memo->mask != a->mask)
+        return false;
+    uint64_t differ = 0;
+    for (int l = 0; l < LANES; l++)
+        differ |= memo->sector[l] ^ a->address[l] >> 5;
+    return differ == 0;
+}
+
+/* Lanes all over the place. If they touch the sectors that this op or the one before
+ * it touched last, all of them hit and there is nothing to look up. */
+static uint32_t scattered_load(struct counts *n, struct warp *w, const struct access *a,
+                               uint32_t index)
+{
+    uint64_t sector[LANES];
+    struct memo *memo = n->recent;
+    if (!same_sectors(memo, a)) {
+        memo = n->memo_of[index];
+        if (memo == NULL)
+            memo = n->memo_of[index] = xcalloc(1, sizeof *memo);
+        n->recent = memo;
+        if (!same_sectors(memo, a)) {
+            for (int l = 0; l < LANES; l++)
+                memo->sector[l] = a->address[l] >> 5;
+            memo->mask = a->mask;
+            memo->count = count_distinct(memo->sector, a->mask, sector);
+            l1_load(n, w, sector, memo->count);
+            return memo->count;
+        }
+    }
+    n->c.l1_sectors += memo->count;
+    n->c.l1_sector_hits += memo->count;
+    return memo->count;
+}
+
 static void global_load(struct counts *n, struct warp *w, const struct access *a,
                         uint32_t index)
 {
@@ -156,24 +196,7 @@ static void global_load(struct counts *n, struct warp *w, const struct access *a
         count = piece_sectors(a, sector);
         l1_load(n, w, sector, count);
     } else {
-        /* the same sectors as at this op's last access: nothing to look up */
-        struct memo *memo = n->memo_of[index];
-        if (memo == NULL)
-            memo = n->memo_of[index] = xcalloc(1, sizeof *memo);
-        uint64_t differ = memo->mask ^ a->mask;
-        for (int l = 0; l < LANES; l++)
-            differ |= memo->sector[l] ^ a->address[l] >> 5;
-        if (differ == 0) {
-            count = memo->count;
-            n->c.l1_sectors += count;
-            n->c.l1_sector_hits += count;
-        } else {
-            for (int l = 0; l < LANES; l++)
-                memo->sector[l] = a->address[l] >> 5;
-            memo->mask = a->mask;
-            memo->count = count = count_distinct(memo->sector, a->mask, sector);
-            l1_load(n, w, sector, count);
-        }
+        count = scattered_load(n, w, a, index);
     }
     n->c.global_ld_sectors += count;
     n->ops[index].requests++;
