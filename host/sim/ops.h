@@ -130,7 +130,8 @@ struct op_family {
  * ops_families() gives the NULL-terminated list for the CPU it runs on. */
 const struct op_family *const *ops_families(void);
 extern const struct op_family ops_integer, ops_float, ops_convert, ops_half, ops_logic,
-    ops_memory, ops_atomic, ops_control, ops_warp, ops_tensor, ops_wmma, ops_async;
+    ops_move, ops_compare, ops_memory, ops_atomic, ops_control, ops_warp, ops_tensor,
+    ops_wmma, ops_async;
 
 /* --- for decode functions ------------------------------------------------ */
 

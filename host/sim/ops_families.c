@@ -7,6 +7,8 @@
 #define FAMILIES(X, isa) \
     X(ops_integer_##isa) \
     X(ops_logic_##isa)   \
+    X(ops_move_##isa)    \
+    X(ops_compare_##isa) \
     X(ops_float_##isa)   \
     X(ops_convert_##isa) \
     X(ops_half_##isa)    \

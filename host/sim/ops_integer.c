@@ -60,6 +60,18 @@ LANEWISE(min_s16x2, uint32_t, uint32_t,
 LANEWISE(max_s16x2, uint32_t, uint32_t,
          HALVES(S16(a) > S16(b) ? a : b, S16(a >> 16) > S16(b >> 16) ? a >> 16 : b >> 16))
 
+/* .relu: negative results become 0. */
+#define POSITIVE32(x) ((uint32_t)(x) & ~(uint32_t)(S32(x) >> 31))
+#define POSITIVE16(x) (S16(x) < 0 ? 0 : U16(x))
+LANEWISE(min_relu_s32, uint32_t, uint32_t, POSITIVE32(S32(a) < S32(b) ? a : b))
+LANEWISE(max_relu_s32, uint32_t, uint32_t, POSITIVE32(S32(a) > S32(b) ? a : b))
+LANEWISE(min_relu_s16x2, uint32_t, uint32_t,
+         HALVES(POSITIVE16(S16(a) < S16(b) ? a : b),
+                POSITIVE16(S16(a >> 16) < S16(b >> 16) ? a >> 16 : b >> 16)))
+LANEWISE(max_relu_s16x2, uint32_t, uint32_t,
+         HALVES(POSITIVE16(S16(a) > S16(b) ? a : b),
+                POSITIVE16(S16(a >> 16) > S16(b >> 16) ? a >> 16 : b >> 16)))
+
 /* --- multiply --------------------------------------------------------------------- */
 
 static inline uint64_t mul_high_u64(uint64_t a, uint64_t b)
@@ -119,6 +131,12 @@ LANEWISE(mul24_hi_s, uint32_t, uint32_t, (uint64_t)((int64_t)SIGN24(a) * SIGN24(
 LANEWISE(mad24_lo_u, uint32_t, uint32_t, LOW24(a) * LOW24(b) + c)
 LANEWISE(mad24_lo_s, uint32_t, uint32_t,
          (uint32_t)(uint64_t)((int64_t)SIGN24(a) * SIGN24(b)) + c)
+LANEWISE(mad24_hi_u, uint32_t, uint32_t,
+         (uint32_t)((uint64_t)LOW24(a) * LOW24(b) >> 16) + c)
+LANEWISE(mad24_hi_s, uint32_t, uint32_t,
+         (uint32_t)((uint64_t)((int64_t)SIGN24(a) * SIGN24(b)) >> 16) + c)
+LANEWISE(mad24_hi_sat, uint32_t, uint32_t,
+         clamp_s32(((int64_t)SIGN24(a) * SIGN24(b) >> 16) + S32(c)))
 
 /* --- divide ----------------------------------------------------------------------- */
 
@@ -280,6 +298,10 @@ static const struct typed_fn min_fns[] = {
     SIX(min), {PTX_U16X2, min_u16x2}, {PTX_S16X2, min_s16x2}};
 static const struct typed_fn max_fns[] = {
     SIX(max), {PTX_U16X2, max_u16x2}, {PTX_S16X2, max_s16x2}};
+static const struct typed_fn min_relu_fns[] = {{PTX_S32, min_relu_s32},
+                                               {PTX_S16X2, min_relu_s16x2}};
+static const struct typed_fn max_relu_fns[] = {{PTX_S32, max_relu_s32},
+                                               {PTX_S16X2, max_relu_s16x2}};
 static const struct typed_fn div_fns[] = {SIX(div)};
 static const struct typed_fn rem_fns[] = {SIX(rem)};
 static const struct typed_fn sad_fns[] = {SIX(sad)};
@@ -300,13 +322,18 @@ static bool decode_by_type(struct decoder *dec, const struct ptx_insn *in,
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].base, in->base) == 0)
             op->fn = typed_find(table[i].fns, table[i].count, type);
+    if (mods->relu && in->base[0] != 'm')
+        return decode_fail(dec, "only min and max take .relu");
     if (mods->sat) {
         bool add = strcmp(in->base, "add") == 0, sub = strcmp(in->base, "sub") == 0;
         op->fn = type == PTX_S32 && add   ? add_sat
                  : type == PTX_S32 && sub ? sub_sat
                                           : NULL;
     }
-    if (op->fn == NULL || mods->relu || mods->satfinite)
+    if (mods->relu)
+        op->fn =
+            in->base[1] == 'i' ? TYPED(min_relu_fns, type) : TYPED(max_relu_fns, type);
+    if (op->fn == NULL || mods->satfinite)
         return decode_fail(dec, "not for type .%s", ptx_type_name(type));
     return decode_plain(dec, in, op, type, type);
 }
@@ -322,6 +349,8 @@ static bool decode_carry_sum(struct decoder *dec, const struct ptx_insn *in,
         return decode_fail(dec, "not for type .%s", ptx_type_name(type));
     if (!with_c && !mods->cc)
         return decode_fail(dec, "needs .cc");
+    if (mad && mods->half != HALF_LO && mods->half != HALF_HI)
+        return decode_fail(dec, "needs .lo or .hi");
     op->fn = with_carry;
     op->flags = (uint8_t)((sub ? CARRY_SUB : 0) | (with_c ? CARRY_IN : 0) |
                           (mods->cc ? CARRY_OUT : 0) | (mad ? CARRY_MAD : 0) |
@@ -385,23 +414,31 @@ static bool decode_multiply(struct decoder *dec, const struct ptx_insn *in,
 static bool decode_24(struct decoder *dec, const struct ptx_insn *in,
                       const struct mods *mods, struct op *op)
 {
+    static exec_fn *const muls[2][2] = {{mul24_lo_u, mul24_lo_s},
+                                        {mul24_hi_u, mul24_hi_s}};
+    static exec_fn *const mads[2][2] = {{mad24_lo_u, mad24_lo_s},
+                                        {mad24_hi_u, mad24_hi_s}};
     bool is_signed = mods->type[0] == PTX_S32, mad = in->base[1] == 'a';
-    bool low = mods->half == HALF_LO;
+    bool high = mods->half == HALF_HI;
     if (mods->type[0] != PTX_S32 && mods->type[0] != PTX_U32)
         return decode_fail(dec, "needs .u32 or .s32");
-    if (mad && !low)
-        return decode_fail(dec, "mad24.hi is not supported");
-    op->fn = mad   ? (is_signed ? mad24_lo_s : mad24_lo_u)
-             : low ? (is_signed ? mul24_lo_s : mul24_lo_u)
-                   : (is_signed ? mul24_hi_s : mul24_hi_u);
+    if (!high && mods->half != HALF_LO)
+        return decode_fail(dec, "needs .lo or .hi");
+    if (mods->sat && !(high && is_signed))
+        return decode_fail(dec, ".sat goes with .hi.s32");
+    op->fn = mods->sat ? mad24_hi_sat : (mad ? mads : muls)[high][is_signed];
     return decode_plain(dec, in, op, mods->type[0], mods->type[0]);
 }
 
 static bool decode_dot(struct decoder *dec, const struct ptx_insn *in,
                        const struct mods *mods, struct op *op)
 {
-    if (mods->type_count != 2)
-        return decode_fail(dec, "needs two types");
+    for (int i = 0; i < 2; i++)
+        if (mods->type_count != 2 ||
+            (mods->type[i] != PTX_U32 && mods->type[i] != PTX_S32))
+            return decode_fail(dec, "needs two types, each .u32 or .s32");
+    if ((in->base[2] == '2') != (mods->half == HALF_LO || mods->half == HALF_HI))
+        return decode_fail(dec, "dp2a needs .lo or .hi");
     op->fn = dot_product;
     op->count = in->base[2] == '4' ? 4 : 2;
     op->flags = (uint8_t)((mods->type[0] == PTX_S32) | (mods->type[1] == PTX_S32) << 1 |
@@ -432,16 +469,16 @@ static const struct op_row rows[] = {
      MOD_TYPE | MOD_HALF | MOD_SAT, SIM_PIPE_FMA, 4, 4, decode_multiply},
     {"mul24", "mul24{.hi,.lo}.type d, a, b;", ".u32 .s32", MOD_TYPE | MOD_HALF,
      SIM_PIPE_ALU, 3, 3, decode_24},
-    {"mad24", "mad24.lo.type d, a, b, c;", ".u32 .s32", MOD_TYPE | MOD_HALF, SIM_PIPE_ALU,
-     4, 4, decode_24},
+    {"mad24", "mad24{.hi,.lo}{.sat}.type d, a, b, c;", ".u32 .s32",
+     MOD_TYPE | MOD_HALF | MOD_SAT, SIM_PIPE_ALU, 4, 4, decode_24},
     {"neg", "neg.type d, a;", ".s16 .s32 .s64", MOD_TYPE, SIM_PIPE_ALU, 2, 2,
      decode_by_type},
     {"abs", "abs.type d, a;", ".s16 .s32 .s64", MOD_TYPE, SIM_PIPE_ALU, 2, 2,
      decode_by_type},
-    {"min", "min.type d, a, b;", ".u16 .s16 .u32 .s32 .u64 .s64 .u16x2 .s16x2", MOD_TYPE,
-     SIM_PIPE_ALU, 3, 3, decode_by_type},
-    {"max", "max.type d, a, b;", ".u16 .s16 .u32 .s32 .u64 .s64 .u16x2 .s16x2", MOD_TYPE,
-     SIM_PIPE_ALU, 3, 3, decode_by_type},
+    {"min", "min{.relu}.type d, a, b;", ".u16 .s16 .u32 .s32 .u64 .s64 .u16x2 .s16x2",
+     MOD_TYPE | MOD_SAT, SIM_PIPE_ALU, 3, 3, decode_by_type},
+    {"max", "max{.relu}.type d, a, b;", ".u16 .s16 .u32 .s32 .u64 .s64 .u16x2 .s16x2",
+     MOD_TYPE | MOD_SAT, SIM_PIPE_ALU, 3, 3, decode_by_type},
     {"div", "div.type d, a, b;", ".u16 .s16 .u32 .s32 .u64 .s64", MOD_TYPE, SIM_PIPE_ALU,
      3, 3, decode_by_type},
     {"rem", "rem.type d, a, b;", ".u16 .s16 .u32 .s32 .u64 .s64", MOD_TYPE, SIM_PIPE_ALU,
