@@ -70,29 +70,17 @@ static bool read_input(struct climb *climb, const char *path, int type,
     return true;
 }
 
-/* Make sure that climb->a and b hold what this rung takes, if bench is not to make
- * its own. */
-static bool prepare_inputs(struct climb *climb, const struct rung *rung, struct size size,
-                           struct bench_options *bench, struct error *err)
+/* Hand the user's matrices to bench, in the type that this rung takes. */
+static bool give_inputs(struct climb *climb, const struct rung *rung,
+                        struct bench_options *bench, struct error *err)
 {
     const struct options *o = climb->options;
-    int type = rung->info.in;
-    if (o->a) {
-        if (!read_input(climb, o->a, type, &climb->a, err) ||
-            !read_input(climb, o->b, type, &climb->b, err))
-            return false;
-    } else if (!climb_is_duel(climb)) {
+    if (!o->a)
         return true;
-    } else if (!climb->a.data) {
-        if (!matrix_alloc(&climb->a, type, size.m, size.k, err) ||
-            !matrix_alloc(&climb->b, type, size.k, size.n, err))
-            return false;
-        matrix_fill_uniform(&climb->a, o->seed);
-        matrix_fill_uniform(&climb->b, o->seed + 1);
-    }
     bench->a = &climb->a;
     bench->b = &climb->b;
-    return true;
+    return read_input(climb, o->a, rung->info.in, &climb->a, err) &&
+           read_input(climb, o->b, rung->info.in, &climb->b, err);
 }
 
 /* The size that the user's matrices have. */
@@ -135,17 +123,10 @@ static bool run_gpu(struct climb *climb, const struct rung *rung, struct size si
 {
     struct bench_options bench;
     climb_bench_options(climb, &bench);
-    if (!prepare_inputs(climb, rung, size, &bench, err))
+    if (!give_inputs(climb, rung, &bench, err))
         return false;
-    bool wanted = climb->options->out && rung == writing_rung(climb);
-    if (wanted || climb_is_duel(climb)) {
-        matrix_free(&climb->c);
-        if (!matrix_alloc(&climb->c, rung->info.out, size.m, size.n, err))
-            return false;
+    if (climb_is_duel(climb) || (climb->options->out && rung == writing_rung(climb)))
         bench.c = &climb->c;
-    }
-    if (climb->options->out)
-        bench.sample_blocks = UINT64_MAX; /* all of C is asked for */
     bench_run(&climb->devices->gpu, rung, size, &bench, &new_row(climb)->result);
     return true;
 }
@@ -159,13 +140,10 @@ static bool run_cpu(struct climb *climb, const struct rung *rung, struct size si
     }
     struct bench_options bench;
     climb_bench_options(climb, &bench);
-    if (!prepare_inputs(climb, rung, size, &bench, err))
+    if (!give_inputs(climb, rung, &bench, err))
         return false;
-    if (climb->options->out && rung == writing_rung(climb)) {
-        if (!matrix_alloc(&climb->c, rung->info.out, size.m, size.n, err))
-            return false;
+    if (climb->options->out && rung == writing_rung(climb))
         bench.c = &climb->c;
-    }
     bench_run(&climb->devices->cpu, rung, size, &bench, &new_row(climb)->result);
     return true;
 }

@@ -25,7 +25,7 @@ struct climb {
     /* found */
     struct row *rows; /* as they ran: for each size the CPU's, then the GPU's */
     int row_count;
-    struct matrix a, b; /* the inputs, where they are not bench's own */
+    struct matrix a, b; /* the user's matrices */
     struct matrix c;    /* the result to compare or to write */
     char (*notes)[300]; /* printed below the tables */
     int note_count;

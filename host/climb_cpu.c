@@ -13,7 +13,7 @@
 static const double TOO_LONG = 3;      /* seconds a product may take */
 static const double SAMPLE = 0.7;      /* seconds that the sampled rows shall take */
 static const double NO_QUESTION = 4e9; /* FLOP that take no estimate */
-enum { FEWEST_ROWS = 32 };
+enum { ROWS_A_THREAD = 2 };            /* to begin with */
 
 static double seconds_now(void)
 {
@@ -24,10 +24,11 @@ static double seconds_now(void)
 
 /* How many rows of C to compute: all if that is quick enough. Grows a piece until
  * its time says enough about the whole. 0 if there is not the memory to try. */
-static size_t choose_rows(const struct cpu_rung *rung, struct size size)
+static size_t choose_rows(const struct cpu_rung *rung, struct size size, int threads)
 {
     struct matrix a = {0}, b = {0}, c = {0};
-    size_t rows = FEWEST_ROWS < size.m ? FEWEST_ROWS : size.m, chosen = 0;
+    size_t first = ROWS_A_THREAD * (size_t)threads, chosen = 0;
+    size_t rows = first < size.m ? first : size.m;
     if (matrix_alloc(&a, KERNEL_F32, size.m, size.k, NULL) &&
         matrix_alloc(&b, KERNEL_F32, size.k, size.n, NULL) &&
         matrix_alloc(&c, KERNEL_F32, size.m, size.n, NULL)) {
@@ -68,7 +69,9 @@ void climb_run_cpu(struct climb *climb, const struct rung *rung, struct size siz
     struct bench_options bench;
     climb_bench_options(climb, &bench);
     double flop = 2.0 * (double)size.m * (double)size.n * (double)size.k;
-    size_t rows = flop > NO_QUESTION ? choose_rows(rung->cpu, size) : size.m;
+    size_t rows = flop > NO_QUESTION
+                      ? choose_rows(rung->cpu, size, climb->devices->cpu.cpu_threads)
+                      : size.m;
     if (rows == 0)
         rows = size.m;
     bench_run(&climb->devices->cpu, rung, (struct size){rows, size.n, size.k}, &bench,

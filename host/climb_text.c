@@ -182,20 +182,37 @@ void climb_print_notes(const struct climb *climb)
 
 /* --- GPU against CPU ---------------------------------------------------------------- */
 
-static void print_difference(const struct climb *climb, const struct cpu_rung *rung)
+/* The inputs as bench made them from the seed, or the user's. */
+static bool duel_inputs(const struct climb *climb, struct size size, struct matrix *a,
+                        struct matrix *b)
+{
+    if (climb->options->a)
+        return true;
+    if (!matrix_alloc(a, KERNEL_F32, size.m, size.k, NULL) ||
+        !matrix_alloc(b, KERNEL_F32, size.k, size.n, NULL))
+        return false;
+    matrix_fill_uniform(a, climb->options->seed);
+    matrix_fill_uniform(b, climb->options->seed + 1);
+    return true;
+}
+
+static void print_difference(const struct climb *climb, const struct row *cpu)
 {
     static const double seconds = 4;
-    struct difference d;
-    size_t all = climb->c.rows * climb->c.cols;
-    compare_with_cpu(rung, &climb->a, &climb->b, &climb->c, seconds, &d);
-    if (d.cells == 0)
-        return;
-    print_labelled(
-        climb->text, "",
-        "largest difference |GPU - CPU| %.2e at C[%zu][%zu] (%.7g and %.7g), over "
-        "%s of %s cells",
-        d.largest, d.row, d.col, d.gpu, d.cpu, format_count(d.cells).s,
-        format_count(all).s);
+    struct matrix a = {0}, b = {0};
+    struct difference d = {0};
+    const struct matrix *c = &climb->c;
+    if (c->data && duel_inputs(climb, cpu->result.size, &a, &b))
+        compare_with_cpu(cpu->result.rung.cpu, a.data ? &a : &climb->a,
+                         b.data ? &b : &climb->b, c, seconds, &d);
+    if (d.cells > 0)
+        print_labelled(climb->text, "",
+                       "largest difference |GPU - CPU| %.2e at C[%zu][%zu] (%.7g and "
+                       "%.7g), over %s of %s cells",
+                       d.largest, d.row, d.col, d.gpu, d.cpu, format_count(d.cells).s,
+                       format_count(c->rows * c->cols).s);
+    matrix_free(&a);
+    matrix_free(&b);
 }
 
 void climb_print_duel(const struct climb *climb)
@@ -219,5 +236,5 @@ void climb_print_duel(const struct climb *climb)
         "both: warm-up first, then timed runs; the clock is read only after the "
         "device has finished (synchronised); copies to and from the GPU are not "
         "in the time");
-    print_difference(climb, cpu->result.rung.cpu);
+    print_difference(climb, cpu);
 }

@@ -80,7 +80,7 @@ Test(table, failed_row_shows_no_rate_but_reason_and_place)
                               .thread = {4, 5, 6},
                               .detail = "the detail"};
     row.result.verdict.kind = VERDICT_FAULT;
-    strcpy(row.result.verdict.reason, "the reason");
+    strcpy(row.result.verdict.reason, "the simulator found");
     row.result.faults = &fault;
     row.result.fault_count = 1;
     char *text = print_table(&row, 1, 2);

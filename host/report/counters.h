@@ -6,9 +6,9 @@
 
 #include "row.h"
 
-/* One block of lines a rung; rungs without counters (CPU, real GPU, failed) are
- * left out. Each line says how far to trust it: exact (for the PTX that ran),
- * modelled, or estimated. */
+/* The rungs side by side, then the metrics' full names. Rungs without counters (CPU,
+ * real GPU, failed) are left out. Each line says how far to trust it: exact (for the
+ * PTX that ran), modelled, or estimated. */
 void counters_print(FILE *out, const struct row *rows, int row_count);
 
 #endif

@@ -150,12 +150,17 @@ static const char *simd_name(void)
 #endif
 }
 
+static double host_memory_bytes(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
 static void print_cpu(FILE *out, const struct device *cpu)
 {
     fprintf(out, "\n%sCPU%s\n", style_of(STYLE_BOLD), style_of(STYLE_PLAIN));
     print_labelled(out, "cpu", "%s: %ld logical cores, %d threads used, %s, %s memory",
                    cpu->name, sysconf(_SC_NPROCESSORS_ONLN), cpu->cpu_threads,
-                   simd_name(), format_memory((double)cpu->memory_bytes).s);
+                   simd_name(), format_memory(host_memory_bytes()).s);
     if (cpu->cpu_peak_gflops > 0)
         print_labelled(
             out, "",
@@ -346,7 +351,7 @@ void devices_write_json(FILE *out, const struct cuda_driver *driver,
     json_string(&j, "device", "cpu");
     json_string(&j, "backend", "cpu");
     json_string(&j, "device_name", cpu->name);
-    json_whole(&j, "memory_bytes", cpu->memory_bytes);
+    json_number(&j, "memory_bytes", host_memory_bytes());
     json_number(&j, "logical_cores", (double)sysconf(_SC_NPROCESSORS_ONLN));
     json_number(&j, "threads", cpu->cpu_threads);
     json_string(&j, "simd", simd_name());

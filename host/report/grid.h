@@ -21,7 +21,7 @@ struct grid {
     struct grid_column column[GRID_COLUMNS];
     int columns, rows;
     struct grid_cell {
-        char text[48];
+        char text[96];
         enum style style;
     } * cells; /* [rows][GRID_COLUMNS] */
 };

@@ -98,7 +98,7 @@ void json_number(struct json *j, const char *key, double value)
 {
     put_key(j, key);
     if (isfinite(value))
-        fprintf(j->out, "%.9g", value);
+        fprintf(j->out, "%.12g", value);
     else
         fputs("null", j->out);
 }

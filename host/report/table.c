@@ -244,11 +244,13 @@ static void print_failure(FILE *out, const struct row *row)
     const char *kind = verdict_name(r->verdict.kind), *reason = r->verdict.reason;
     char name[64];
     row_name(row, name, sizeof name);
-    /* a reason may begin with the kind already */
-    bool repeats = strncmp(reason, kind, strlen(kind)) == 0;
+    /* a reason may begin with the kind already; faults are told below, whole */
+    if (r->fault_count > 0 || strncmp(reason, kind, strlen(kind)) == 0)
+        kind = r->fault_count > 0 ? "the simulator found" : "";
     print_labelled(out, "FAIL", "%s %s: %s%s%s", name,
-                   format_size(r->size.m, r->size.n, r->size.k).s, repeats ? "" : kind,
-                   repeats || !*reason ? "" : ": ", reason);
+                   format_size(r->size.m, r->size.n, r->size.k).s, kind,
+                   *kind && r->fault_count == 0 && *reason ? ": " : "",
+                   r->fault_count > 0 ? "" : reason);
     print_faults(out, r);
 }
 
