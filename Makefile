@@ -134,7 +134,8 @@ $(KERNEL_BUILD)/compiler: FORCE
 define image_rule
 $(KERNEL_BUILD)/$(call image_stem,$(1)).image: $(1) kernels/kernel.h $(wildcard kernels/clang/*) \
     host/build/compile_kernel.sh $(KERNEL_BUILD)/compiler
-	$(call say,$(notdir $(KERNEL_CC)),$(1))sh host/build/compile_kernel.sh $(KERNEL_CC) $(1) $$@
+	$(call say,$(notdir $(KERNEL_CC)),$(1))sh host/build/compile_kernel.sh $(KERNEL_CC) $(1) $$@ \
+	    $(if $(filter tests/%,$(1)),ptx)
 endef
 $(foreach f,$(RUNGS_GPU) $(EXERCISES) $(WRONG),$(eval $(call image_rule,$(f))))
 

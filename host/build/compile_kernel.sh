@@ -1,24 +1,25 @@
 #!/bin/sh
-# compile_kernel.sh COMPILER SOURCE IMAGE - one rung to one image.
+# compile_kernel.sh COMPILER SOURCE IMAGE [ptx] - one rung to one image.
 #
 # nvcc: a fatbin with machine code for every architecture that this nvcc knows
-# among those in ARCHS (from the rung's min_cc up), plus PTX, which newer cards
-# compile themselves and which the simulator runs. clang: PTX text only, where
+# among those in ARCHS (from the rung's min_cc up, 75 if it names none), plus PTX, which newer cards
+# compile themselves and which the simulator runs (`ptx`: only that). clang: PTX text only, where
 # the toolkit is missing. Uncompressed, so that the PTX can be read in place.
 set -eu
 
 ARCHS="75 80 86 89 90a 100 120"
 PTX_ARCHS="75 80"
+if [ "${4:-}" = ptx ]; then
+    ARCHS=""
+    PTX_ARCHS=""
+fi
 
 compiler=$1
 source=$2
 image=$3
 include=$(dirname "$0")/../../kernels
 min_cc=$(sed -n 's/.*\.min_cc = \([0-9]*\).*/\1/p' "$source" | sort -n | head -n 1)
-if [ -z "$min_cc" ]; then
-    echo "$source: no .min_cc in KERNEL_INFO: say which architecture it needs" >&2
-    exit 1
-fi
+min_cc=${min_cc:-75}
 
 case $compiler in
 *clang*)

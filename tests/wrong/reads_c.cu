@@ -1,0 +1,17 @@
+/* beta is zero, but C is read: what was in the buffer leaks in */
+#include "wrong.h"
+
+extern "C" __global__ void wrong(WRONG_PARAMETERS)
+{
+    int row = blockIdx.y * BM + threadIdx.y;
+    int col = blockIdx.x * BN + threadIdx.x;
+    if (row >= m || col >= n)
+        return;
+    float sum = 0.0f;
+    for (int i = 0; i < k; i++)
+        sum += a[(size_t)row * lda + i] * b[(size_t)i * ldb + col];
+    float *out = &c[(size_t)row * ldc + col];
+    *out = alpha * sum + beta * *out;
+}
+
+WRONG_INFO(reads_c);

@@ -1,0 +1,19 @@
+/* one cell behind the end of C is written as well */
+#include "wrong.h"
+
+extern "C" __global__ void wrong(WRONG_PARAMETERS)
+{
+    int row = blockIdx.y * BM + threadIdx.y;
+    int col = blockIdx.x * BN + threadIdx.x;
+    if (row >= m || col >= n)
+        return;
+    float sum = 0.0f;
+    for (int i = 0; i < k; i++)
+        sum += a[(size_t)row * lda + i] * b[(size_t)i * ldb + col];
+    float *out = &c[(size_t)row * ldc + col];
+    *out = beta == 0.0f ? alpha * sum : alpha * sum + beta * *out;
+    if (row == m - 1 && col == n - 1)
+        out[1] = sum;
+}
+
+WRONG_INFO(writes_outside);
