@@ -1,10 +1,11 @@
-/* ops_wmma.c - wmma.load and wmma.store (PTX ISA 9.0, 9.7.14.4).
+/* ops_wmma.c - matrices between memory and registers: wmma.load and wmma.store,
+ * ldmatrix, stmatrix, movmatrix (PTX ISA 9.0, 9.7.14.4 and 9.7.14.5).
  *
  * A register's elements that are neighbours in memory are one access of the lane, as
  * the layout of fragment.h makes them; the counters see these accesses (modelled: PTX
  * leaves to the hardware how a fragment is fetched). */
-#include "access.h"
 #include "fragment.h"
+#include "matrix_warp.h"
 
 struct wmma_op {
     int rows, cols; /* of the tile: A m x k, B k x n, C m x n */
@@ -125,11 +126,8 @@ static void wmma_move(struct warp *w, const struct op *op)
 {
     uint64_t base[LANES], inside;
     uint8_t space = op->space;
-    if (w->mask != FULL_MASK) {
-        sim_raise(w, SIM_BAD_MASK, first_lane(w->mask), 0,
-                  "a wmma instruction with only lanes 0x%08x of the warp", w->mask);
+    if (!matrix_whole_warp(w))
         return;
-    }
     access_addresses(w, op, base);
     if (space == PTX_GENERIC) {
         space = access_generic(base[0], &inside);
@@ -138,6 +136,67 @@ static void wmma_move(struct warp *w, const struct op *op)
             base[l] -= window;
     }
     move_fragment(w, op, space, op->d2 != 0, base);
+}
+
+/* --- ldmatrix, stmatrix, movmatrix ---------------------------------------------------- */
+
+enum { MATRIX_TRANS = 4, MATRIX_STORE = 8, MATRIX_GENERIC = 16 };
+
+static void matrix_move(struct warp *w, const struct op *op)
+{
+    uint64_t addresses[LANES], *address = w->worker->address;
+    uint32_t whole = w->mask;
+    bool store = op->flags & MATRIX_STORE, trans = op->flags & MATRIX_TRANS;
+    struct resolved r;
+    if (!matrix_whole_warp(w))
+        return;
+    access_addresses(w, op, addresses);
+    w->mask = op->count == 4 ? FULL_MASK : ((uint32_t)1 << (8 * op->count)) - 1;
+    for (int l = 0; l < LANES; l++) {
+        uint64_t a = addresses[l % (8 * op->count)];
+        address[l] = op->flags & MATRIX_GENERIC ? a - SIM_SHARED_WINDOW : a;
+    }
+    bool good = access_resolve(w, op, PTX_SHARED,
+                               store ? ACCESS_MATRIX_STORE : ACCESS_MATRIX_LOAD, 16, 16,
+                               address, &r);
+    w->mask = whole;
+    if (!good)
+        return;
+    for (int i = 0; i < op->count; i++) {
+        uint16_t m[8][8];
+        uint32_t *reg = row32(w, op->list[i]);
+        if (!store)
+            for (int row = 0; row < 8; row++)
+                memcpy(m[row], access_lane(&r, 8 * i + row), 16);
+        for (int l = 0; l < LANES; l++)
+            for (int h = 0; h < 2; h++) {
+                int row = l / 4, col = 2 * (l % 4) + h;
+                uint16_t *cell = trans ? &m[col][row] : &m[row][col];
+                if (store)
+                    *cell = (uint16_t)(reg[l] >> (16 * h));
+                else
+                    reg[l] = h == 0 ? *cell : reg[l] | (uint32_t)*cell << 16;
+            }
+        if (store)
+            for (int row = 0; row < 8; row++)
+                memcpy(access_lane(&r, 8 * i + row), m[row], 16);
+    }
+}
+
+static void movmatrix(struct warp *w, const struct op *op)
+{
+    uint32_t in[LANES], *d = row32(w, op->d);
+    if (!matrix_whole_warp(w))
+        return;
+    memcpy(in, row32(w, op->s[0]), sizeof in);
+    for (int l = 0; l < LANES; l++) {
+        uint32_t value = 0;
+        for (int h = 0; h < 2; h++) {
+            int row = 2 * (l % 4) + h, col = l / 4; /* of the source */
+            value |= (in[row * 4 + col / 2] >> (16 * (col % 2)) & 0xffff) << (16 * h);
+        }
+        d[l] = value;
+    }
 }
 
 /* --- decode ------------------------------------------------------------------------ */
@@ -175,6 +234,7 @@ static bool decode_wmma_move(struct decoder *dec, const struct ptx_insn *in,
     if (count < o->unique)
         return decode_fail(dec, "%d registers; the fragment needs %d", count, o->unique);
     op->fn = wmma_move;
+    matrix_members(dec, op);
     op->extra = o;
     op->width = o->bits == 64 ? 8 : 4;
     op->d2 = store;
@@ -183,14 +243,53 @@ static bool decode_wmma_move(struct decoder *dec, const struct ptx_insn *in,
            (!o->stride_given || decode_src(dec, &in->operand[2], PTX_U32, &op->s[1]));
 }
 
+static bool decode_matrix(struct decoder *dec, const struct ptx_insn *in,
+                          const struct mods *mods, struct op *op)
+{
+    bool store = in->base[0] == 's';
+    int count;
+    if (mods->shape_m != 8 || mods->shape_n != 8 || mods->type[0] != PTX_B16 ||
+        mods->matrices == 0 || (mods->space != PTX_SHARED && mods->space != PTX_GENERIC))
+        return decode_fail(dec, "needs .m8n8, .x1 .x2 or .x4, .shared and .b16");
+    if (!decode_list(dec, &in->operand[store ? 1 : 0], PTX_B32, !store, op, &count))
+        return false;
+    if (count != mods->matrices)
+        return decode_fail(dec, "%d registers for %d matrices", count, mods->matrices);
+    op->fn = matrix_move;
+    matrix_members(dec, op);
+    op->count = (uint8_t)count;
+    op->flags = (uint8_t)((mods->trans ? MATRIX_TRANS : 0) | (store ? MATRIX_STORE : 0) |
+                          (mods->space == PTX_GENERIC ? MATRIX_GENERIC : 0));
+    return decode_address(dec, &in->operand[store ? 0 : 1], mods->space, op);
+}
+
+static bool decode_movmatrix(struct decoder *dec, const struct ptx_insn *in,
+                             const struct mods *mods, struct op *op)
+{
+    if (!mods->trans || mods->type[0] != PTX_B16)
+        return decode_fail(dec, "needs .trans and .b16");
+    op->fn = movmatrix;
+    matrix_members(dec, op);
+    return decode_plain(dec, in, op, PTX_B32, PTX_B32);
+}
+
+enum {
+    WMMA_MOVE =
+        MOD_SYNC | MOD_SHAPE | MOD_LAYOUT | MOD_SPACE | MOD_TYPE | MOD_PART | MOD_MODE,
+    MATRIX = MOD_SYNC | MOD_SHAPE | MOD_LAYOUT | MOD_SPACE | MOD_TYPE | MOD_MODE
+};
+
 static const struct op_row rows[] = {
     {"wmma", "wmma.load.{a,b,c}.sync.aligned.layout.shape{.space}.type r, [p]{, stride};",
-     ".f16 .bf16 .tf32 .f32 .f64 .u8 .s8 .s32 .u4 .s4 .b1",
-     MOD_SYNC | MOD_SHAPE | MOD_LAYOUT | MOD_SPACE | MOD_TYPE | MOD_PART | MOD_MODE,
-     SIM_PIPE_LSU, 2, 3, decode_wmma_move},
+     ".f16 .bf16 .tf32 .f32 .f64 .u8 .s8 .s32 .u4 .s4 .b1", WMMA_MOVE, SIM_PIPE_LSU, 2, 3,
+     decode_wmma_move},
     {"wmma", "wmma.store.d.sync.aligned.layout.shape{.space}.type [p], r{, stride};",
-     ".f16 .f32 .f64 .s32",
-     MOD_SYNC | MOD_SHAPE | MOD_LAYOUT | MOD_SPACE | MOD_TYPE | MOD_PART | MOD_MODE,
-     SIM_PIPE_LSU, 2, 3, decode_wmma_move},
+     ".f16 .f32 .f64 .s32", WMMA_MOVE, SIM_PIPE_LSU, 2, 3, decode_wmma_move},
+    {"ldmatrix", "ldmatrix.sync.aligned.m8n8.num{.trans}{.shared}.b16 d, [a];", ".b16",
+     MATRIX, SIM_PIPE_LSU, 2, 2, decode_matrix},
+    {"stmatrix", "stmatrix.sync.aligned.m8n8.num{.trans}{.shared}.b16 [a], d;", ".b16",
+     MATRIX, SIM_PIPE_LSU, 2, 2, decode_matrix},
+    {"movmatrix", "movmatrix.sync.aligned.m8n8.trans.b16 d, a;", ".b16", MATRIX,
+     SIM_PIPE_ALU, 2, 2, decode_movmatrix},
 };
 const struct op_family ops_wmma = {rows, (int)(sizeof rows / sizeof *rows)};

@@ -1,0 +1,391 @@
+/* mma_run.h - executors of wmma.mma and mma.sync: fragments to tiles, product, back.
+ * Included by ops_tensor.c alone, which decodes them and says how sums are rounded. */
+#ifndef PEAKBOUND_SIM_MMA_RUN_H
+#define PEAKBOUND_SIM_MMA_RUN_H
+
+#include "fragment.h"
+#include "matrix_warp.h"
+#include "mma_tiles.h"
+
+struct mma_op {
+    int m, n, k;
+    enum ptx_type a, b, c, d;
+    int a_regs, b_regs, c_regs, d_regs; /* registers in the instruction */
+    bool satfinite, and_popc;
+    bool a_col, b_row;  /* m8n8k4 with FP16 only: the others are row times col */
+    int sparse;         /* 0 dense; else values of A in a chunk of metadata */
+    int selector;       /* sparse: which lanes of a quad give the metadata */
+    uint32_t *metadata; /* sparse: its row */
+};
+
+static int element_bits(enum ptx_type type)
+{
+    return type == PTX_TF32 ? 32 : ptx_type_bits(type);
+}
+
+static int packed_k(const struct mma_op *o)
+{
+    return o->sparse ? o->k / 2 : o->k;
+}
+
+/* --- sparse A ------------------------------------------------------------------------ */
+
+/* The four bits that say where the values of chunk `chunk` of row `row` go (PTX ISA
+ * 9.0, 9.7.14.6). 16- and 32-bit types: a lane's word has 4 chunks of row g below and
+ * of row g + 8 above; 8- and 4-bit types: 8 chunks of one row. */
+static uint32_t chunk_bits(const struct mma_op *o, const uint32_t *metadata, int row,
+                           int chunk)
+{
+    bool wide = element_bits(o->a) >= 16;
+    int lanes = wide ? o->k / (element_bits(o->a) == 16 ? 16 : 8)
+                     : 2 * (o->k / (element_bits(o->a) == 8 ? 32 : 64));
+    int lane = 4 * (row % 8) + lanes * o->selector +
+               (wide ? chunk / 4 : 2 * (chunk / 8) + row / 8);
+    int shift = wide ? 16 * (row / 8) + 4 * (chunk % 4) : 4 * (chunk % 8);
+    return metadata[lane] >> shift & 0xf;
+}
+
+/* Where value i of a packed row stands in the whole row. */
+static int unpacked_column(const struct mma_op *o, const uint32_t *metadata, int row,
+                           int i)
+{
+    uint32_t bits = chunk_bits(o, metadata, row, i / o->sparse);
+    if (o->sparse == 1) /* TF32: 0b0100 the first of two, 0b1110 the second */
+        return 2 * i + (int)(bits >> 1 & 1);
+    int within = i % o->sparse, each = o->sparse / 2; /* INT4 comes in pairs */
+    int index = (int)(bits >> (2 * (within / each)) & 3);
+    return i / o->sparse * 2 * o->sparse + each * index + within % each;
+}
+
+/* a[m][k / 2] -> out[m][k]; elements of 32 bits. */
+static void spread_sparse(const struct warp *w, const struct mma_op *o, const void *a,
+                          void *out)
+{
+    const uint32_t *metadata = row32(w, *o->metadata);
+    const uint32_t *from = a;
+    uint32_t *to = out;
+    memset(out, 0, (size_t)(o->m * o->k) * 4);
+    for (int row = 0; row < o->m; row++)
+        for (int i = 0; i < o->k / 2; i++)
+            to[row * o->k + unpacked_column(o, metadata, row, i)] =
+                from[row * (o->k / 2) + i];
+}
+
+/* --- floats ------------------------------------------------------------------------ */
+
+static inline __attribute__((always_inline)) void
+load_float_a(const struct warp *w, const uint32_t *rows, const struct mma_op *o,
+             enum ptx_type type, float *a)
+{
+    int wide = 4 * (32 / element_bits(type)), k = packed_k(o), blocks = o->m / BLOCK;
+    for (int i = 0; i < blocks * k / wide; i++)
+        register_to_floats(row32(w, rows[i]), type,
+                           a + i % blocks * BLOCK * k + i / blocks * wide, k);
+}
+
+static inline __attribute__((always_inline)) void
+load_float_b(const struct warp *w, const uint32_t *rows, const struct mma_op *o,
+             enum ptx_type type, float *b)
+{
+    int wide = 4 * (32 / element_bits(type)), blocks = o->n / BLOCK;
+    float block[BLOCK * 16];
+    for (int i = 0; i < blocks * o->k / wide; i++) {
+        float *to = b + i / blocks * wide * o->n + i % blocks * BLOCK;
+        register_to_floats(row32(w, rows[i]), type, block, wide);
+        for (int k = 0; k < wide; k++)
+            for (int n = 0; n < BLOCK; n++)
+                to[k * o->n + column_slot(n)] = block[n * wide + k];
+    }
+}
+
+/* One copy for each type, so that the element loops have fixed lengths. */
+static void load_float_ab(const struct warp *w, const struct op *op,
+                          const struct mma_op *o, struct float_tiles *t, float *a)
+{
+    const uint32_t *a_rows = op->list + o->d_regs, *b_rows = a_rows + o->a_regs;
+    switch (o->a) {
+    case PTX_F16:
+        load_float_a(w, a_rows, o, PTX_F16, a);
+        load_float_b(w, b_rows, o, PTX_F16, t->b);
+        break;
+    case PTX_BF16:
+        load_float_a(w, a_rows, o, PTX_BF16, a);
+        load_float_b(w, b_rows, o, PTX_BF16, t->b);
+        break;
+    case PTX_TF32:
+        load_float_a(w, a_rows, o, PTX_TF32, a);
+        load_float_b(w, b_rows, o, PTX_TF32, t->b);
+        break;
+    default: /* FP8: the two may differ */
+        load_float_a(w, a_rows, o, o->a, a);
+        load_float_b(w, b_rows, o, o->b, t->b);
+        break;
+    }
+}
+
+/* Block p of a sum: its place in the tile. */
+static float *sum_block(const struct mma_op *o, float *c, int p)
+{
+    int blocks = o->m / BLOCK;
+    return c + p % blocks * BLOCK * o->n + p / blocks * BLOCK;
+}
+
+static void load_float_c(const struct warp *w, const struct op *op,
+                         const struct mma_op *o, float *c)
+{
+    const uint32_t *rows = op->list + o->d_regs + o->a_regs + o->b_regs;
+    for (int p = 0; p < o->m * o->n / 64; p++) {
+        if (o->c == PTX_F32) {
+            columns_to_block(row32(w, rows[2 * p]), row32(w, rows[2 * p + 1]),
+                             sum_block(o, c, p), o->n);
+            continue;
+        }
+        const uint32_t *pair = row32(w, rows[p]);
+        uint32_t even[LANES], odd[LANES];
+        for (int l = 0; l < LANES; l++) {
+            even[l] = half_to_f32_bits(pair[l] & 0xffff);
+            odd[l] = half_to_f32_bits(pair[l] >> 16);
+        }
+        columns_to_block(even, odd, sum_block(o, c, p), o->n);
+    }
+}
+
+static void store_float_d(const struct warp *w, const struct op *op,
+                          const struct mma_op *o, float *c)
+{
+    for (int p = 0; p < o->m * o->n / 64; p++) {
+        uint32_t even[LANES], odd[LANES];
+        block_to_columns(sum_block(o, c, p), o->n, even, odd);
+        if (o->d == PTX_F32) {
+            uint32_t *d_even = row32(w, op->list[2 * p]);
+            uint32_t *d_odd = row32(w, op->list[2 * p + 1]);
+            for (int l = 0; l < LANES; l++)
+                d_even[l] = canon_f32(bits_to_f32(even[l]));
+            for (int l = 0; l < LANES; l++)
+                d_odd[l] = canon_f32(bits_to_f32(odd[l]));
+        } else {
+            uint32_t *d = row32(w, op->list[p]);
+            for (int l = 0; l < LANES; l++)
+                d[l] = f32_to_half_bits(even[l]) | f32_to_half_bits(odd[l]) << 16;
+        }
+    }
+}
+
+static void mma_float(struct warp *w, const struct op *op)
+{
+    const struct mma_op *o = op->extra;
+    struct float_tiles t;
+    float packed[MOST_A / 4];
+    if (!matrix_whole_warp(w))
+        return;
+    load_float_ab(w, op, o, &t, o->sparse ? packed : t.a);
+    if (o->sparse)
+        spread_sparse(w, o, packed, t.a);
+    load_float_c(w, op, o, t.c);
+    bool exact = o->a != PTX_BF16 && o->a != PTX_TF32;
+    for (int row = 0; row < o->m; row += BLOCK)
+        for (int col = 0; col < o->n; col += BLOCK)
+            multiply_strip(t.a + row * o->k, t.b + col, t.c + row * o->n + col, o->n,
+                           o->k, exact);
+    store_float_d(w, op, o, t.c);
+}
+
+/* --- m8n8k4 with FP16: four products, each of 8 lanes --------------------------------- */
+
+/* Lanes of product q: 4q..4q+3 and 4q+16..4q+19. */
+static int quad_lane(int q, int i)
+{
+    return 4 * q + i % 4 + (i >= 4 ? 16 : 0);
+}
+
+static float half_of_row(const struct warp *w, const uint32_t *rows, int i, int lane)
+{
+    return half_value(row32(w, rows[i / 2])[lane] >> (16 * (i % 2)) & 0xffff);
+}
+
+/* Value i of a sum in lane quad_lane(q, x): its row and column. */
+static struct fragment_place quad_sum_place(bool wide, int x, int i)
+{
+    if (!wide)
+        return (struct fragment_place){x, i};
+    int low = (x & 1) + (i & 2) + (x >= 4 ? 4 : 0);
+    return (struct fragment_place){low, (i & 4) + (x & 2) + (i & 1)};
+}
+
+static void mma_quads(struct warp *w, const struct op *op)
+{
+    const struct mma_op *o = op->extra;
+    const uint32_t *a_rows = op->list + o->d_regs, *b_rows = a_rows + o->a_regs,
+                   *c_rows = b_rows + o->b_regs;
+    uint32_t result[8][LANES] = {{0}};
+    if (!matrix_whole_warp(w))
+        return;
+    for (int q = 0; q < 4; q++) {
+        float a[8][4], b[4][8];
+        for (int x = 0; x < 8; x++)
+            for (int i = 0; i < 4; i++) {
+                float va = half_of_row(w, a_rows, i, quad_lane(q, x));
+                float vb = half_of_row(w, b_rows, i, quad_lane(q, x));
+                if (o->a_col)
+                    a[i + x / 4 * 4][x % 4] = va;
+                else
+                    a[x][i] = va;
+                if (o->b_row)
+                    b[x % 4][i + x / 4 * 4] = vb;
+                else
+                    b[i][x] = vb;
+            }
+        float c[8][8];
+        for (int x = 0; x < 8; x++)
+            for (int i = 0; i < 8; i++) {
+                struct fragment_place p = quad_sum_place(o->c == PTX_F32, x, i);
+                int lane = quad_lane(q, x);
+                c[p.row][p.col] = o->c == PTX_F32 ? bits_to_f32(row32(w, c_rows[i])[lane])
+                                                  : half_of_row(w, c_rows, i, lane);
+            }
+        for (int row = 0; row < 8; row++)
+            for (int k = 0; k < 4; k++)
+                for (int col = 0; col < 8; col++)
+                    c[row][col] = multiply_add(a[row][k], b[k][col], c[row][col], true);
+        for (int x = 0; x < 8; x++)
+            for (int i = 0; i < 8; i++) {
+                struct fragment_place p = quad_sum_place(o->d == PTX_F32, x, i);
+                int lane = quad_lane(q, x);
+                uint32_t bits = canon_f32(c[p.row][p.col]);
+                if (o->d == PTX_F32)
+                    result[i][lane] = bits;
+                else
+                    result[i / 2][lane] |= f32_to_half_bits(bits) << (16 * (i % 2));
+            }
+    }
+    for (int i = 0; i < o->d_regs; i++)
+        memcpy(row32(w, op->list[i]), result[i], sizeof result[i]);
+}
+
+/* --- whole numbers and bits ----------------------------------------------------------- */
+
+static void load_int_ab(const struct warp *w, const struct op *op, const struct mma_op *o,
+                        int32_t *a, int32_t *b)
+{
+    const uint32_t *a_rows = op->list + o->d_regs, *b_rows = a_rows + o->a_regs;
+    int wide = 4 * (32 / element_bits(o->a)), k = packed_k(o), blocks = o->m / BLOCK;
+    int32_t block[BLOCK * 32];
+    for (int i = 0; i < blocks * k / wide; i++)
+        register_to_ints(row32(w, a_rows[i]), o->a,
+                         a + i % blocks * BLOCK * k + i / blocks * wide, k);
+    blocks = o->n / BLOCK;
+    for (int i = 0; i < blocks * o->k / wide; i++) {
+        int32_t *to = b + i / blocks * wide * o->n + i % blocks * BLOCK;
+        register_to_ints(row32(w, b_rows[i]), o->b, block, wide);
+        for (int row = 0; row < wide; row++)
+            for (int n = 0; n < BLOCK; n++)
+                to[row * o->n + column_slot(n)] = block[n * wide + row];
+    }
+}
+
+/* Bits: a register's word is 32 columns of A, or rows of B. */
+static void multiply_bits(const struct warp *w, const struct op *op,
+                          const struct mma_op *o, int32_t *c)
+{
+    const uint32_t *a_rows = op->list + o->d_regs, *b_rows = a_rows + o->a_regs;
+    int words = o->k / 32, blocks = o->m / BLOCK;
+    for (int row = 0; row < o->m; row++)
+        for (int col = 0; col < BLOCK; col++) {
+            int sum = 0;
+            for (int i = 0; i < words; i++) {
+                int lane = i % 4;
+                uint32_t a = row32(
+                    w, a_rows[row / BLOCK + i / 4 * blocks])[4 * (row % BLOCK) + lane];
+                uint32_t b = row32(w, b_rows[i / 4])[4 * col + lane];
+                sum += __builtin_popcount(o->and_popc ? a & b : a ^ b);
+            }
+            c[row * BLOCK + column_slot(col)] = sum;
+        }
+}
+
+static uint32_t add_sum(uint32_t c, int32_t product, bool clamp)
+{
+    int64_t sum = (int64_t)(int32_t)c + product;
+    if (clamp)
+        sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+    return (uint32_t)(uint64_t)sum;
+}
+
+static void mma_integer(struct warp *w, const struct op *op)
+{
+    const struct mma_op *o = op->extra;
+    struct int_tiles t;
+    int32_t packed[MOST_A / 2];
+    if (!matrix_whole_warp(w))
+        return;
+    if (o->a == PTX_B1) {
+        multiply_bits(w, op, o, t.c);
+    } else {
+        load_int_ab(w, op, o, o->sparse ? packed : t.a, t.b);
+        if (o->sparse)
+            spread_sparse(w, o, packed, t.a);
+        for (int row = 0; row < o->m; row += BLOCK)
+            for (int col = 0; col < o->n; col += BLOCK)
+                multiply_ints(t.a + row * o->k, t.b + col, t.c + row * o->n + col, o->n,
+                              o->k);
+    }
+    const uint32_t *c_rows = op->list + o->d_regs + o->a_regs + o->b_regs;
+    int blocks = o->m / BLOCK;
+    /* all sums before the first result: D may share its rows with A and B */
+    for (int p = 0; p < o->m * o->n / 64; p++) {
+        uint32_t product[2][LANES];
+        const int32_t *at = t.c + p % blocks * BLOCK * o->n + p / blocks * BLOCK;
+        block_to_columns(at, o->n, product[0], product[1]);
+        for (int v = 0; v < 2; v++) {
+            const uint32_t *c = row32(w, c_rows[2 * p + v]);
+            for (int l = 0; l < LANES; l++)
+                product[v][l] = add_sum(c[l], (int32_t)product[v][l], o->satfinite);
+        }
+        columns_to_block(product[0], product[1],
+                         t.c + p % blocks * BLOCK * o->n + p / blocks * BLOCK, o->n);
+    }
+    for (int p = 0; p < o->m * o->n / 64; p++)
+        block_to_columns(t.c + p % blocks * BLOCK * o->n + p / blocks * BLOCK, o->n,
+                         row32(w, op->list[2 * p]), row32(w, op->list[2 * p + 1]));
+}
+
+/* --- FP64 ---------------------------------------------------------------------------- */
+
+static void mma_double(struct warp *w, const struct op *op)
+{
+    const struct mma_op *o = op->extra;
+    double a[16 * 16], b[16 * BLOCK], c[16 * BLOCK];
+    const uint32_t *rows = op->list + o->d_regs;
+    if (!matrix_whole_warp(w))
+        return;
+    for (int i = 0; i < o->a_regs; i++)
+        for (int l = 0; l < LANES; l++) {
+            struct fragment_place p = fragment_a(o->m, 1, i, 0, l);
+            a[p.row * o->k + p.col] = bits_to_f64(row64(w, rows[i])[l]);
+        }
+    rows += o->a_regs;
+    for (int i = 0; i < o->b_regs; i++)
+        for (int l = 0; l < LANES; l++) {
+            struct fragment_place p = fragment_b(o->n, 1, i, 0, l);
+            b[p.row * BLOCK + p.col] = bits_to_f64(row64(w, rows[i])[l]);
+        }
+    rows += o->b_regs;
+    for (int v = 0; v < o->c_regs; v++)
+        for (int l = 0; l < LANES; l++) {
+            struct fragment_place p = fragment_c(o->m, v, l);
+            c[p.row * BLOCK + p.col] = bits_to_f64(row64(w, rows[v])[l]);
+        }
+    for (int row = 0; row < o->m; row++)
+        for (int k = 0; k < o->k; k++)
+            for (int col = 0; col < BLOCK; col++)
+                c[row * BLOCK + col] = __builtin_fma(
+                    a[row * o->k + k], b[k * BLOCK + col], c[row * BLOCK + col]);
+    for (int v = 0; v < o->d_regs; v++)
+        for (int l = 0; l < LANES; l++) {
+            struct fragment_place p = fragment_c(o->m, v, l);
+            double sum = c[p.row * BLOCK + p.col];
+            row64(w, op->list[v])[l] = f64_to_bits(sum);
+        }
+}
+
+#endif
