@@ -1,7 +1,6 @@
 /* climb.c - see climb.h. */
 #include "climb.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +171,7 @@ static void finish_size(struct climb *climb, int first)
         if (climb->json)
             json_write_row(climb->json->stream, row, climb->cards, climb->card_count);
     }
-    if (climb->json && fflush(climb->json->stream) != 0 && errno == EPIPE)
+    if (climb->json && fflush(climb->json->stream) != 0)
         climb->reader_gone = true;
 }
 
@@ -233,10 +232,10 @@ static int status_of_rows(const struct climb *climb)
     return status;
 }
 
-/* Push out what was printed; false if nobody reads it. */
+/* Push out what was printed; false if nobody takes it (main tells why). */
 static bool flush_text(struct climb *climb)
 {
-    if (climb->text && fflush(climb->text) != 0 && errno == EPIPE)
+    if (climb->text && fflush(climb->text) != 0)
         climb->reader_gone = true;
     return !climb->reader_gone;
 }
@@ -257,18 +256,17 @@ static bool run_all(struct climb *climb, struct error *err)
     progress_clear();
     if (interrupt_pending() || climb->reader_gone)
         return true;
-    if (o->out && !write_result(climb, err))
-        return false;
-    if (!climb->text)
-        return true;
-    climb_print_tables(climb);
-    if (climb_is_duel(climb))
+    if (climb->text)
+        climb_print_tables(climb);
+    if (climb->text && climb_is_duel(climb))
         climb_print_duel(climb);
-    climb_print_notes(climb);
-    if (o->counters)
+    bool written = !o->out || write_result(climb, err);
+    if (climb->text)
+        climb_print_notes(climb);
+    if (climb->text && o->counters)
         counters_print(climb->text, climb->rows, climb->row_count);
     flush_text(climb);
-    return true;
+    return written;
 }
 
 int climb_run(struct climb *climb, struct error *err)

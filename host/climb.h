@@ -29,7 +29,7 @@ struct climb {
     struct matrix c;    /* the result to compare or to write */
     char (*notes)[300]; /* printed below the tables */
     int note_count;
-    bool reader_gone; /* standard output was closed */
+    bool reader_gone; /* what was printed is not taken: no use going on */
 };
 
 /* The exit status. An error that is no result (an unreadable matrix, ...) goes to

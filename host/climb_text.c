@@ -77,7 +77,6 @@ void climb_print_header(const struct climb *climb, const struct size *sizes, int
         print_labelled(climb->text, "check",
                        "switched off: without a verdict no rate is "
                        "printed");
-    fflush(climb->text);
 }
 
 /* --- tables ------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* main.c - a table of contents: parse the options, open devices, run, report. */
 #include <errno.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,15 @@
 #include "report/units.h"
 
 /* The last thing before a good end: was everything printed? A reader who has gone
- * (./run | head -1) is no error; a full disk is. */
+ * (./run | head -1) is no error; a full disk is. One more write tells which. */
 static int finish(int status)
 {
-    if (fflush(stdout) != 0 && errno != EPIPE)
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    errno = 0;
+    putchar('\n');
+    fflush(stdout);
+    if (errno != EPIPE)
         die(EXIT_OURS, "standard output cannot be written: %s", strerror(errno));
     return status;
 }
@@ -220,5 +226,6 @@ int main(int argc, char **argv)
     style_init(options.no_color);
     int status = finish(actions[options.action](&options));
     options_free(&options);
+    omp_pause_resource_all(omp_pause_hard); /* ends its threads and frees their memory */
     return status;
 }

@@ -80,12 +80,12 @@ Test(table, failed_row_shows_no_rate_but_reason_and_place)
                               .thread = {4, 5, 6},
                               .detail = "the detail"};
     row.result.verdict.kind = VERDICT_FAULT;
-    strcpy(row.result.verdict.reason, "the simulator found");
+    strcpy(row.result.verdict.reason, "the reason");
     row.result.faults = &fault;
     row.result.fault_count = 1;
     char *text = print_table(&row, 1, 2);
     static const char *const wanted[] = {
-        "FAIL",          "the reason",
+        "FAIL",          "the simulator found",
         "race_shared",   "at kernels/03_shared_tile.cu:41",
         "block (1,2,3)", "thread (4,5,6)",
         "the detail"};

@@ -122,7 +122,11 @@ struct unit_text format_percent(double percent)
     else if (percent > 0 && percent < 0.005)
         snprintf(text.s, sizeof text.s, "<0.01");
     else
-        snprintf(text.s, sizeof text.s, "%.*f", percent < 0.095 ? 2 : 1, percent);
+        snprintf(text.s, sizeof text.s, "%.*f",
+                 percent < 0.095   ? 2
+                 : percent < 99.95 ? 1
+                                   : 0,
+                 percent);
     return text;
 }
 
