@@ -1,0 +1,94 @@
+/* test_lessons.c - every number that the pages of lessons 1, 2, 3 and 7 claim. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "sim_fixture.h"
+
+enum { N = 512 };
+static const uint64_t CUBE = (uint64_t)N * N * N;
+
+static void run_rung(const char *name, struct result *result)
+{
+    struct device device;
+    struct rung_list list;
+    struct error err = {0};
+    fixture_open("a100", 0, &device);
+    cr_assert(rungs_load(&device, &list, &err), "%s", err.text);
+    int found = -1;
+    for (int i = 0; i < list.count; i++)
+        if (strcmp(list.rungs[i].info.name, name) == 0)
+            found = i;
+    cr_assert_geq(found, 0, "no rung %s", name);
+    fixture_bench(&device, &list.rungs[found], (struct size){N, N, N}, result);
+    cr_assert_eq(result->verdict.kind, VERDICT_PASS, "%s: %s", name,
+                 result->verdict.reason);
+    rungs_free(&list);
+    device_close(&device);
+}
+
+Test(lessons, lesson_1_sixteen_and_a_half_sectors_a_request)
+{
+    struct result r;
+    run_rung("naive", &r);
+    cr_expect_eq(2 * CUBE, 268435456);
+    cr_expect_eq(r.counters.global_ld_requests, 2 * CUBE / 32);
+    cr_expect_eq(r.counters.global_ld_sectors, 33 * CUBE / 32);
+    cr_expect_eq(2 * r.counters.global_ld_sectors, 33 * r.counters.global_ld_requests);
+    cr_expect_eq(r.bound_by, SIM_BOUND_L1, "%s", sim_bound_name(r.bound_by));
+    cr_expect(r.tflops < 0.1 * 19.5, "%g TFLOPS", r.tflops);
+}
+
+Test(lessons, lesson_2_two_and_a_half_sectors_a_request)
+{
+    struct result naive, r;
+    run_rung("naive", &naive);
+    run_rung("coalesced", &r);
+    cr_expect_eq(r.counters.global_ld_requests, naive.counters.global_ld_requests);
+    cr_expect_eq(r.counters.global_ld_sectors, 5 * CUBE / 32);
+    cr_expect_lt(r.time_ms, naive.time_ms);
+}
+
+Test(lessons, lesson_3_one_request_for_thirty_two)
+{
+    struct result coalesced, r;
+    run_rung("coalesced", &coalesced);
+    run_rung("shared_tile", &r);
+    cr_expect_eq(coalesced.counters.global_ld_requests, 8388608);
+    cr_expect_eq(r.counters.global_ld_requests, 262144);
+    cr_expect_eq(r.counters.shared_ld_wavefronts, r.counters.shared_ld_wavefronts_ideal);
+    cr_expect_eq(r.counters.shared_st_wavefronts, r.counters.shared_st_wavefronts_ideal);
+    cr_expect_eq(r.bound_by, SIM_BOUND_SHARED, "%s", sim_bound_name(r.bound_by));
+    cr_expect_lt(r.time_ms, coalesced.time_ms);
+    cr_expect_gt(32 * r.time_ms, coalesced.time_ms);
+}
+
+Test(lessons, lesson_7_tensor_flops_are_the_multiply_adds)
+{
+    struct result tile, r;
+    run_rung("shared_tile", &tile);
+    run_rung("wmma", &r);
+    cr_expect_eq(CUBE / 4096, 32768);
+    cr_expect_eq(r.counters.tensor_flops, 2 * CUBE);
+    cr_expect_gt(r.tflops, tile.tflops);
+    cr_expect_lt(r.tflops / 312, tile.tflops / 19.5);
+    cr_expect_lt(r.verdict.error, 1e-6);
+}
+
+/* Kernel headers promise these, for any size. */
+Test(lessons, ladder_traffic_follows_the_tile)
+{
+    static const struct {
+        const char *name;
+        uint64_t bm, bn;
+    } cases[] = {{"register_tile_1d", 64, 64},
+                 {"register_tile_2d", 128, 128},
+                 {"vector_loads", 128, 128},
+                 {"warp_tile", 128, 128}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result r;
+        run_rung(cases[i].name, &r);
+        uint64_t floats = CUBE / cases[i].bm + CUBE / cases[i].bn;
+        cr_expect_eq(r.counters.global_ld_sectors, floats / 8, "%s: %llu sectors",
+                     cases[i].name, (unsigned long long)r.counters.global_ld_sectors);
+    }
+}
