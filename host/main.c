@@ -177,6 +177,23 @@ static bool find_cards(const struct options *o, struct climb *climb, struct erro
     return true;
 }
 
+/* With auto, a GPU that is too old for all rungs gives way to the simulator. */
+static bool load_rungs(const struct options *o, struct picked *devices,
+                       struct rung_list *gpu, struct rung_list *cpu, struct error *err)
+{
+    if (!rungs_load(&devices->cpu, cpu, err))
+        return false;
+    if (!devices->has_gpu || rungs_load(&devices->gpu, gpu, err))
+        return true;
+    if (o->device != WISH_AUTO || devices->gpu.backend != BACKEND_GPU)
+        return false;
+    char why[sizeof err->text];
+    snprintf(why, sizeof why, "%s", err->text);
+    *err = (struct error){0};
+    rungs_free(gpu);
+    return devices_fall_back(o, devices, why, err) && rungs_load(&devices->gpu, gpu, err);
+}
+
 static int run_lesson(const struct options *o)
 {
     struct error err = {0};

@@ -108,6 +108,16 @@ bool devices_pick(const struct options *o, struct picked *picked, struct error *
     return true;
 }
 
+bool devices_fall_back(const struct options *o, struct picked *picked, const char *why,
+                       struct error *err)
+{
+    snprintf(picked->why, sizeof picked->why, "%.90s runs none of these rungs (%.180s)",
+             picked->gpu.name[0] ? picked->gpu.name : "the NVIDIA GPU", why);
+    device_close(&picked->gpu);
+    picked->has_gpu = false;
+    return open_simulated(o, default_card, picked, err);
+}
+
 bool devices_pick_reader(struct picked *picked, struct error *err)
 {
     *picked = (struct picked){0};

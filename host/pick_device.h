@@ -19,6 +19,10 @@ struct picked {
  * has the asked-for name. */
 bool devices_pick(const struct options *options, struct picked *picked,
                   struct error *err);
+/* After auto: the GPU opened, but runs none of the rungs (too old). Take the
+ * simulated A100 instead. */
+bool devices_fall_back(const struct options *options, struct picked *picked,
+                       const char *why, struct error *err);
 /* Only the simulated A100, to read the rungs' own descriptions. */
 bool devices_pick_reader(struct picked *picked, struct error *err);
 void devices_close(struct picked *picked);

@@ -276,6 +276,7 @@ enum { OPS_EDGES = sizeof ops_edges / sizeof *ops_edges };
 struct ops_case {
     const char *text, *registers;
     uint64_t (*expect)(uint64_t a, uint64_t b, uint64_t c);
+    uint64_t (*shape)(uint64_t random); /* makes operands of random bits, or NULL */
 };
 
 static inline uint64_t ops_width(char kind)
@@ -299,7 +300,9 @@ static inline void ops_check(const struct ops_case *c, int random)
             uint64_t third = ops_random(&seed);
             in[0][l] = edge ? ops_edges[i % OPS_EDGES] : ops_random(&seed);
             in[1][l] = edge ? ops_edges[i / OPS_EDGES] : ops_random(&seed);
-            in[2][l] = third & 1 ? ops_edges[(third >> 1) % OPS_EDGES] : third;
+            in[2][l] = third & 1 ? ops_edges[(third >> 1) % OPS_EDGES] : third >> 1;
+            for (int k = edge ? 2 : 0; k < 3 && c->shape != NULL; k++)
+                in[k][l] = k == 2 && (third & 1) ? in[k][l] : c->shape(in[k][l]);
             for (int k = 0; k < 3; k++) {
                 in[k][l] &= ops_width(h.kind['a' + k]);
                 if (h.kind['a' + k] != 0)

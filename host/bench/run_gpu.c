@@ -104,11 +104,12 @@ static bool guards_intact(struct runner *r, const struct buffer *buffer, const c
         while (last > first && zone[last] == GUARD_BYTE)
             last--;
         if (first < GUARD)
-            return verdict_set(r->verdict, VERDICT_WROTE_OUTSIDE,
-                               "the kernel wrote up to %d bytes %s matrix %s: is the edge "
-                               "guarded?",
-                               side == 0 ? GUARD - first : last + 1,
-                               side == 0 ? "before" : "behind", name);
+            return verdict_set(
+                r->verdict, VERDICT_WROTE_OUTSIDE,
+                "the kernel wrote up to %d bytes %s matrix %s: is the edge "
+                "guarded?",
+                side == 0 ? GUARD - first : last + 1, side == 0 ? "before" : "behind",
+                name);
     }
     return true;
 }

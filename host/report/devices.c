@@ -173,7 +173,7 @@ static void print_cpu(FILE *out, const struct device *cpu)
 /* --- simulated cards ---------------------------------------------------------------- */
 
 static const char *const aliases[] = {"a100", "h100", "4090"};
-enum { ALIASES = sizeof aliases / sizeof *aliases };
+enum { ALIASES = sizeof aliases / sizeof *aliases, OLDEST_CC = 75 /* of the rungs */ };
 
 static bool names(const char *text, const struct peak_row *row)
 {
@@ -223,7 +223,8 @@ static void for_each_simulated(void (*each)(void *context, const char *wish,
         bool first = false;
         for (int j = 0; j < ALIASES; j++)
             first = first || names(aliases[j], row);
-        if (!first && peak_sim_spec(row, &spec) && wish_for(row, wish, sizeof wish))
+        if (!first && row->cc >= OLDEST_CC && peak_sim_spec(row, &spec) &&
+            wish_for(row, wish, sizeof wish))
             each(context, wish, row);
     }
 }

@@ -157,7 +157,7 @@ static struct places add_columns(struct grid *grid, const struct table *table)
     static const char over[] = "% of peak";
 #define ADD(...) grid_add_column(grid, (struct grid_column){__VA_ARGS__})
     struct places p;
-    p.name = ADD(.title = "kernel", .left = true, .shortest = 16);
+    p.name = ADD(.title = "kernel", .left = true, .shortest = 15);
     p.size = several_sizes(table) ? ADD(.title = "size") : -1;
     p.time = ADD(.title = "time");
     p.spread = any_row(table, has_spread) ? ADD(.title = "+-%", .drop = 4) : -1;
