@@ -63,7 +63,7 @@ if [ -z "$want" ]; then
     exit 0
 fi
 root=""
-if [ "$(id -u)" != 0 ] && [ $manager != brew ]; then
+if [ "$(id -u)" != 0 ] && [ "$manager" != brew ]; then
     if ! have sudo; then
         echo "deps: missing:$want; not root and no sudo: ask your administrator" >&2
         exit 3

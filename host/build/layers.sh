@@ -5,12 +5,12 @@ set -eu
 
 bad=0
 forbid() { # forbid WHERE PATTERN WHY
+    # shellcheck disable=SC2086 # a list of files
     if grep -nE "#include \"[^\"]*($2)" $1 2>/dev/null; then
         echo "layers: $3" >&2
         bad=1
     fi
 }
-# shellcheck disable=SC2086
 forbid "host/sim/*.c host/sim/*.h" "bench/|report/|kernel\.h|registry\.h|options\.h|rung\.h" \
     "sim includes something above it"
 forbid "host/cuda/*.c host/cuda/*.h" "bench/|report/|kernel\.h|registry\.h|options\.h" \

@@ -33,7 +33,7 @@ echo '#include "host/registry.h"'
 [ -z "$rungs" ] || echo '#include "host/cpu/isa.h"'
 for source in $sources; do
     stem=$(stem_of "$source")
-    echo "extern const unsigned char image_$stem[];"
+    echo "extern const unsigned char image_${stem}[];"
     echo "extern const unsigned long image_${stem}_size;"
 done
 for rung in $rungs; do
