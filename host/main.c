@@ -204,8 +204,7 @@ static int run_lesson(const struct options *o)
     struct climb climb = {.options = o, .devices = &devices, .selection = &selection};
     bool good =
         find_cards(o, &climb, &err) && devices_pick(o, &devices, &err) &&
-        (!devices.has_gpu || rungs_load(&devices.gpu, &gpu, &err)) &&
-        rungs_load(&devices.cpu, &cpu, &err) &&
+        load_rungs(o, &devices, &gpu, &cpu, &err) &&
         rungs_select(devices.has_gpu ? &gpu : NULL, &cpu,
                      devices.has_gpu ? &devices.gpu : NULL, o, &selection, &err) &&
         (!o->json || json_file_open(&json, o->json, &err));
