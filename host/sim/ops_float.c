@@ -1,13 +1,15 @@
 /* ops_float.c - f32 and f64 arithmetic (PTX ISA 9.0, 9.7.3).
  *
- * Results follow IEEE 754; a NaN result in f32 is 0x7fffffff. Rounding modes other
- * than .rn switch the host's mode around the .rn executor. The .approx functions
- * are computed in double precision and rounded once, so they are at most half an
- * ulp off, where the hardware's are one or two. */
+ * Results follow IEEE 754. A NaN result in f32 is 0x7fffffff; in f64 it is the first
+ * NaN operand made quiet, or 0xfff8000000000000. Rounding modes other than .rn switch
+ * the host's mode around the .rn executor. .approx and .full of div, rcp and sqrt are
+ * rounded correctly; the other approximations are those of approx.h. */
 #include <fenv.h>
 
-#include "numeric.h"
+#include "approx.h"
 #include "ops.h"
+
+/* --- f32 -------------------------------------------------------------------------- */
 
 enum { FLOAT_FTZ = 1, FLOAT_SAT = 2 };
 
@@ -22,105 +24,125 @@ static inline uint32_t out_f32(float value, int flags)
     return flags & FLOAT_SAT ? saturate_f32(bits) : bits;
 }
 
-/* Two executors: plain, and with .ftz and .sat. */
-#define F32(x) bits_to_f32(x)
-#define FLOAT_OP(name, plain, careful)                         \
-    LANEWISE(name##_f32, uint32_t, uint32_t, canon_f32(plain)) \
-    LANEWISE(name##_f32x, uint32_t, uint32_t, out_f32(careful, op->flags))
+/* Three executors, so that the usual two have no choices left in their loops: plain,
+ * .ftz, and any mixture of .ftz and .sat. formula(x, y, z) is on floats. */
+#define FLOAT_FORM(name, formula, flags) \
+    LANEWISE(                            \
+        name, uint32_t, uint32_t,        \
+        out_f32(formula(in_f32(a, flags), in_f32(b, flags), in_f32(c, flags)), flags))
+#define FLOAT_OP(name, formula)                    \
+    FLOAT_FORM(name##_f32, formula, 0)             \
+    FLOAT_FORM(name##_f32_ftz, formula, FLOAT_FTZ) \
+    FLOAT_FORM(name##_f32_any, formula, op->flags)
 
-#define FA in_f32(a, op->flags)
-#define FB in_f32(b, op->flags)
-#define FC in_f32(c, op->flags)
+#define ADD(x, y, z) ((x) + (y))
+#define SUB(x, y, z) ((x) - (y))
+#define MUL(x, y, z) ((x) * (y))
+#define FMA(x, y, z) __builtin_fmaf(x, y, z)
+#define DIV(x, y, z) ((x) / (y))
+#define RCP(x, y, z) (1.0f / (x))
+#define SQRT(x, y, z) __builtin_sqrtf(x)
+#define RSQRT(x, y, z) ((float)approx_rsqrt((double)(x)))
+#define EX2(x, y, z) ((float)approx_exp2((double)(x)))
+#define LG2(x, y, z) ((float)approx_log2((double)(x)))
+#define SIN(x, y, z) ((float)approx_sin((double)(x)))
+#define COS(x, y, z) ((float)approx_cos((double)(x)))
+#define TANH(x, y, z) ((float)approx_tanh((double)(x)))
+FLOAT_OP(add, ADD)
+FLOAT_OP(sub, SUB)
+FLOAT_OP(mul, MUL)
+FLOAT_OP(fma, FMA)
+FLOAT_OP(div, DIV)
+FLOAT_OP(rcp, RCP)
+FLOAT_OP(sqrt, SQRT)
+FLOAT_OP(rsqrt, RSQRT)
+FLOAT_OP(ex2, EX2)
+FLOAT_OP(lg2, LG2)
+FLOAT_OP(sin, SIN)
+FLOAT_OP(cos, COS)
+FLOAT_OP(tanh, TANH)
 
-FLOAT_OP(add, F32(a) + F32(b), FA + FB)
-FLOAT_OP(sub, F32(a) - F32(b), FA - FB)
-FLOAT_OP(mul, F32(a) * F32(b), FA *FB)
-FLOAT_OP(fma, __builtin_fmaf(F32(a), F32(b), F32(c)), __builtin_fmaf(FA, FB, FC))
-FLOAT_OP(div, F32(a) / F32(b), FA / FB)
-FLOAT_OP(rcp, 1.0f / F32(a), 1.0f / FA)
-FLOAT_OP(sqrt, __builtin_sqrtf(F32(a)), __builtin_sqrtf(FA))
-FLOAT_OP(rsqrt, (float)(1.0 / sqrt((double)F32(a))), (float)(1.0 / sqrt((double)FA)))
-FLOAT_OP(ex2, (float)exp2((double)F32(a)), (float)exp2((double)FA))
-FLOAT_OP(lg2, (float)log2((double)F32(a)), (float)log2((double)FA))
-FLOAT_OP(sin, (float)sin((double)F32(a)), (float)sin((double)FA))
-FLOAT_OP(cos, (float)cos((double)F32(a)), (float)cos((double)FA))
-FLOAT_OP(tanh, (float)tanh((double)F32(a)), (float)tanh((double)FA))
-
-LANEWISE(neg_f32, uint32_t, uint32_t,
-         (op->flags & FLOAT_FTZ ? flush_bits(a) : a) ^ 0x80000000u)
-LANEWISE(abs_f32, uint32_t, uint32_t,
-         (op->flags & FLOAT_FTZ ? flush_bits(a) : a) & 0x7fffffffu)
-LANEWISE(copysign_f32, uint32_t, uint32_t, (b & 0x7fffffffu) | (a & 0x80000000u))
+#define SIGN32 0x80000000u
+LANEWISE(neg_f32, uint32_t, uint32_t, a ^ SIGN32)
+LANEWISE(abs_f32, uint32_t, uint32_t, a & ~SIGN32)
+LANEWISE(neg_f32_ftz, uint32_t, uint32_t, flush_bits(a) ^ SIGN32)
+LANEWISE(abs_f32_ftz, uint32_t, uint32_t, flush_bits(a) & ~SIGN32)
+LANEWISE(copysign_f32, uint32_t, uint32_t, (b & ~SIGN32) | (a & SIGN32))
 
 /* A number wins over NaN unless .NaN; -0 < +0. */
-enum { MINMAX_NAN = 4, MINMAX_XORSIGN = 8, MINMAX_MAX = 16, MINMAX_THREE = 32 };
+enum { MINMAX_NAN = 4, MINMAX_XORSIGN = 8, MINMAX_MAX = 16 };
 
 static inline uint32_t pick_f32(uint32_t a, uint32_t b, int flags)
 {
-    uint32_t sign = (a ^ b) & 0x80000000u;
-    if (flags & FLOAT_FTZ) {
-        a = flush_bits(a);
-        b = flush_bits(b);
-    }
-    if (flags & MINMAX_XORSIGN) {
-        a &= 0x7fffffffu;
-        b &= 0x7fffffffu;
-    }
-    bool a_nan = (a & 0x7fffffffu) > 0x7f800000u, b_nan = (b & 0x7fffffffu) > 0x7f800000u;
+    uint32_t sign = (a ^ b) & SIGN32, infinity = 0x7f800000u;
+    a = flags & FLOAT_FTZ ? flush_bits(a) : a;
+    b = flags & FLOAT_FTZ ? flush_bits(b) : b;
+    a = flags & MINMAX_XORSIGN ? a & ~SIGN32 : a;
+    b = flags & MINMAX_XORSIGN ? b & ~SIGN32 : b;
     /* order as integers: flip all but the sign of negative numbers */
     int32_t x = (int32_t)(a ^ ((uint32_t)((int32_t)a >> 31) >> 1));
     int32_t y = (int32_t)(b ^ ((uint32_t)((int32_t)b >> 31) >> 1));
     uint32_t result = (flags & MINMAX_MAX ? x > y : x < y) ? a : b;
-    result = a_nan ? b : b_nan ? a : result;
-    bool nan = flags & MINMAX_NAN ? a_nan || b_nan : a_nan && b_nan;
-    if (flags & MINMAX_XORSIGN)
-        result = (result & 0x7fffffffu) | sign;
-    return nan ? 0x7fffffffu : result;
+    result = (b & ~SIGN32) > infinity ? a : result;
+    result = (a & ~SIGN32) > infinity ? b : result;
+    if (flags & MINMAX_NAN)
+        result = (b & ~SIGN32) > infinity ? b : (a & ~SIGN32) > infinity ? a : result;
+    uint32_t number = flags & MINMAX_XORSIGN ? (result & ~SIGN32) | sign : result;
+    return (result & ~SIGN32) > infinity ? 0x7fffffffu : number;
 }
-LANEWISE(minmax_f32, uint32_t, uint32_t,
-         op->flags &MINMAX_THREE ? pick_f32(pick_f32(a, b, op->flags), c, op->flags)
-                                 : pick_f32(a, b, op->flags))
+LANEWISE(min_f32, uint32_t, uint32_t, pick_f32(a, b, 0))
+LANEWISE(max_f32, uint32_t, uint32_t, pick_f32(a, b, MINMAX_MAX))
+LANEWISE(minmax_f32, uint32_t, uint32_t, pick_f32(a, b, op->flags))
+LANEWISE(minmax3_f32, uint32_t, uint32_t,
+         pick_f32(pick_f32(a, b, op->flags), c, op->flags))
 
 /* --- f64 -------------------------------------------------------------------------- */
 
-#define DOUBLE_OP(name, expr)                                                \
-    static void name##_f64(struct warp *w, const struct op *op)              \
-    {                                                                        \
-        const double *sa = (const double *)(const void *)row64(w, op->s[0]); \
-        const double *sb = (const double *)(const void *)row64(w, op->s[1]); \
-        const double *sc = (const double *)(const void *)row64(w, op->s[2]); \
-        double *d = (double *)(void *)row64(w, op->d);                       \
-        uint32_t mask = w->mask;                                             \
-        (void)sb, (void)sc;                                                  \
-        for (int l = 0; l < LANES; l++) {                                    \
-            double a = sa[l], b = sb[l], c = sc[l];                          \
-            (void)b, (void)c;                                                \
-            double v = (expr);                                               \
-            if (mask >> l & 1)                                               \
-                d[l] = v;                                                    \
-        }                                                                    \
-    }
-DOUBLE_OP(add, a + b)
-DOUBLE_OP(sub, a - b)
-DOUBLE_OP(mul, a *b)
-DOUBLE_OP(fma, __builtin_fma(a, b, c))
-DOUBLE_OP(div, a / b)
-DOUBLE_OP(rcp, 1.0 / a)
-DOUBLE_OP(sqrt, __builtin_sqrt(a))
-DOUBLE_OP(rsqrt, 1.0 / __builtin_sqrt(a))
-LANEWISE(neg_f64, uint64_t, uint64_t, a ^ 0x8000000000000000u)
-LANEWISE(abs_f64, uint64_t, uint64_t, a & 0x7fffffffffffffffu)
-LANEWISE(copysign_f64, uint64_t, uint64_t,
-         (b & 0x7fffffffffffffffu) | (a & 0x8000000000000000u))
+#define SIGN64 0x8000000000000000u
+#define INFINITY64 0x7ff0000000000000u
+
+static inline bool is_nan64(uint64_t bits)
+{
+    return (bits & ~SIGN64) > INFINITY64;
+}
+static inline uint64_t out_f64(double value, uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t nan = is_nan64(c) ? c : 0xfff8000000000000u;
+    nan = is_nan64(b) ? b : nan;
+    nan = is_nan64(a) ? a : nan;
+    return value != value ? nan | 0x0008000000000000u : f64_to_bits(value);
+}
+#define D(x) bits_to_f64(x)
+LANEWISE(add_f64, uint64_t, uint64_t, out_f64(D(a) + D(b), a, b, 0))
+LANEWISE(sub_f64, uint64_t, uint64_t, out_f64(D(a) - D(b), a, b, 0))
+LANEWISE(mul_f64, uint64_t, uint64_t, out_f64(D(a) * D(b), a, b, 0))
+LANEWISE(fma_f64, uint64_t, uint64_t, out_f64(__builtin_fma(D(a), D(b), D(c)), a, b, c))
+LANEWISE(div_f64, uint64_t, uint64_t, out_f64(D(a) / D(b), a, b, 0))
+LANEWISE(rcp_f64, uint64_t, uint64_t, out_f64(1.0 / D(a), a, 0, 0))
+LANEWISE(sqrt_f64, uint64_t, uint64_t, out_f64(__builtin_sqrt(D(a)), a, 0, 0))
+LANEWISE(rsqrt_f64, uint64_t, uint64_t, out_f64(approx_rsqrt(D(a)), a, 0, 0))
+LANEWISE(neg_f64, uint64_t, uint64_t, a ^ SIGN64)
+LANEWISE(abs_f64, uint64_t, uint64_t, a & ~SIGN64)
+LANEWISE(copysign_f64, uint64_t, uint64_t, (b & ~SIGN64) | (a & SIGN64))
+
+/* rcp and rsqrt .approx.ftz.f64 know the upper 32 bits of their operand and result. */
+static inline uint64_t coarse_f64(uint64_t bits)
+{
+    return (bits & INFINITY64) == 0 ? bits & SIGN64 : bits & 0xffffffff00000000u;
+}
+LANEWISE(rcp_f64_coarse, uint64_t, uint64_t,
+         coarse_f64(out_f64(1.0 / D(coarse_f64(a)), a, 0, 0)))
+LANEWISE(rsqrt_f64_coarse, uint64_t, uint64_t,
+         coarse_f64(out_f64(approx_rsqrt(D(coarse_f64(a))), a, 0, 0)))
 
 static inline uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
 {
-    bool a_nan = (a & INT64_MAX) > 0x7ff0000000000000u;
-    bool b_nan = (b & INT64_MAX) > 0x7ff0000000000000u;
     int64_t x = (int64_t)(a ^ ((uint64_t)((int64_t)a >> 63) >> 1));
     int64_t y = (int64_t)(b ^ ((uint64_t)((int64_t)b >> 63) >> 1));
     uint64_t result = (max ? x > y : x < y) ? a : b;
-    return a_nan && b_nan ? 0x7fffffffffffffffu : a_nan ? b : b_nan ? a : result;
+    result = is_nan64(b) ? a : result;
+    result = is_nan64(a) ? b : result;
+    return is_nan64(result) ? 0x7fffffffffffffffu : result;
 }
 LANEWISE(min_f64, uint64_t, uint64_t, pick_f64(a, b, false))
 LANEWISE(max_f64, uint64_t, uint64_t, pick_f64(a, b, true))
@@ -201,29 +223,31 @@ static void testp(struct warp *w, const struct op *op)
 
 struct float_row {
     const char *base;
-    exec_fn *f32, *f32x, *f64;
+    exec_fn *f32, *ftz, *any, *f64, *coarse;
     int flops; /* a lane */
     enum sim_pipe pipe;
+    bool approx; /* exists with .approx only */
 };
 
+#define F32_FORMS(name) name##_f32, name##_f32_ftz, name##_f32_any
 static const struct float_row float_rows[] = {
-    {"add", add_f32, add_f32x, add_f64, 1, SIM_PIPE_FMA},
-    {"sub", sub_f32, sub_f32x, sub_f64, 1, SIM_PIPE_FMA},
-    {"mul", mul_f32, mul_f32x, mul_f64, 1, SIM_PIPE_FMA},
-    {"fma", fma_f32, fma_f32x, fma_f64, 2, SIM_PIPE_FMA},
-    {"mad", fma_f32, fma_f32x, fma_f64, 2, SIM_PIPE_FMA},
-    {"div", div_f32, div_f32x, div_f64, 1, SIM_PIPE_XU},
-    {"rcp", rcp_f32, rcp_f32x, rcp_f64, 1, SIM_PIPE_XU},
-    {"sqrt", sqrt_f32, sqrt_f32x, sqrt_f64, 1, SIM_PIPE_XU},
-    {"rsqrt", rsqrt_f32, rsqrt_f32x, rsqrt_f64, 1, SIM_PIPE_XU},
-    {"ex2", ex2_f32, ex2_f32x, NULL, 1, SIM_PIPE_XU},
-    {"lg2", lg2_f32, lg2_f32x, NULL, 1, SIM_PIPE_XU},
-    {"sin", sin_f32, sin_f32x, NULL, 1, SIM_PIPE_XU},
-    {"cos", cos_f32, cos_f32x, NULL, 1, SIM_PIPE_XU},
-    {"tanh", tanh_f32, tanh_f32x, NULL, 1, SIM_PIPE_XU},
-    {"neg", neg_f32, neg_f32, neg_f64, 0, SIM_PIPE_ALU},
-    {"abs", abs_f32, abs_f32, abs_f64, 0, SIM_PIPE_ALU},
-    {"copysign", copysign_f32, copysign_f32, copysign_f64, 0, SIM_PIPE_ALU},
+    {"add", F32_FORMS(add), add_f64, NULL, 1, SIM_PIPE_FMA, false},
+    {"sub", F32_FORMS(sub), sub_f64, NULL, 1, SIM_PIPE_FMA, false},
+    {"mul", F32_FORMS(mul), mul_f64, NULL, 1, SIM_PIPE_FMA, false},
+    {"fma", F32_FORMS(fma), fma_f64, NULL, 2, SIM_PIPE_FMA, false},
+    {"mad", F32_FORMS(fma), fma_f64, NULL, 2, SIM_PIPE_FMA, false},
+    {"div", F32_FORMS(div), div_f64, NULL, 1, SIM_PIPE_XU, false},
+    {"rcp", F32_FORMS(rcp), rcp_f64, rcp_f64_coarse, 1, SIM_PIPE_XU, false},
+    {"sqrt", F32_FORMS(sqrt), sqrt_f64, NULL, 1, SIM_PIPE_XU, false},
+    {"rsqrt", F32_FORMS(rsqrt), rsqrt_f64, rsqrt_f64_coarse, 1, SIM_PIPE_XU, true},
+    {"ex2", F32_FORMS(ex2), NULL, NULL, 1, SIM_PIPE_XU, true},
+    {"lg2", F32_FORMS(lg2), NULL, NULL, 1, SIM_PIPE_XU, true},
+    {"sin", F32_FORMS(sin), NULL, NULL, 1, SIM_PIPE_XU, true},
+    {"cos", F32_FORMS(cos), NULL, NULL, 1, SIM_PIPE_XU, true},
+    {"tanh", F32_FORMS(tanh), NULL, NULL, 1, SIM_PIPE_XU, true},
+    {"neg", neg_f32, neg_f32_ftz, NULL, neg_f64, NULL, 0, SIM_PIPE_ALU, false},
+    {"abs", abs_f32, abs_f32_ftz, NULL, abs_f64, NULL, 0, SIM_PIPE_ALU, false},
+    {"copysign", copysign_f32, NULL, NULL, copysign_f64, NULL, 0, SIM_PIPE_ALU, false},
 };
 
 static bool decode_float(struct decoder *dec, const struct ptx_insn *in,
@@ -233,15 +257,18 @@ static bool decode_float(struct decoder *dec, const struct ptx_insn *in,
     const struct float_row *row = float_rows;
     while (strcmp(row->base, in->base) != 0)
         row++;
-    if (type != PTX_F32 &&
-        (type != PTX_F64 || mods->sat || (mods->ftz && row->pipe != SIM_PIPE_XU)))
-        return decode_fail(dec, "not for type .%s", ptx_type_name(type));
     if (mods->satfinite || mods->relu)
         return decode_fail(dec, "it does not take .relu or .satfinite");
+    if (mods->round != RND_NONE && (row->approx || mods->approx || mods->full))
+        return decode_fail(dec, "an approximation takes no rounding mode");
     op->flags = (uint8_t)((mods->ftz ? FLOAT_FTZ : 0) | (mods->sat ? FLOAT_SAT : 0));
-    op->fn = type == PTX_F64 ? row->f64 : op->flags != 0 ? row->f32x : row->f32;
+    if (type == PTX_F32)
+        op->fn = mods->sat ? row->any : mods->ftz ? row->ftz : row->f32;
+    else if (type == PTX_F64 && !mods->sat)
+        op->fn = mods->ftz ? row->coarse : row->f64;
     if (op->fn == NULL)
-        return decode_fail(dec, "not for type .%s", ptx_type_name(type));
+        return decode_fail(dec, "not for type .%s%s", ptx_type_name(type),
+                           op->flags != 0 ? " with .ftz or .sat" : "");
     op->pipe = (uint8_t)(type == PTX_F64 ? SIM_PIPE_FP64 : row->pipe);
     op->flops = (uint32_t)row->flops * LANES;
     return set_rounding(dec, mods, op) && decode_plain(dec, in, op, type, type);
@@ -261,11 +288,13 @@ static bool decode_minmax(struct decoder *dec, const struct ptx_insn *in,
     }
     if (type != PTX_F32)
         return decode_fail(dec, "not for type .%s", ptx_type_name(type));
-    op->fn = minmax_f32;
     op->flags =
         (uint8_t)((mods->ftz ? FLOAT_FTZ : 0) | (mods->nan ? MINMAX_NAN : 0) |
-                  (mods->xorsign_abs ? MINMAX_XORSIGN : 0) | (max ? MINMAX_MAX : 0) |
-                  (in->operand_count == 4 ? MINMAX_THREE : 0));
+                  (mods->xorsign_abs ? MINMAX_XORSIGN : 0) | (max ? MINMAX_MAX : 0));
+    op->fn = in->operand_count == 4    ? minmax3_f32
+             : op->flags == 0          ? min_f32
+             : op->flags == MINMAX_MAX ? max_f32
+                                       : minmax_f32;
     return decode_plain(dec, in, op, type, type);
 }
 
