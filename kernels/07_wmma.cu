@@ -9,8 +9,8 @@
  * Launch   grid (ceil(n / 64), ceil(m / 64)), block (128, 1), static shared memory.
  * Expect   2 m n k tensor FLOPs (sizes rounded up to the tile), 16x16x16 at a time:
  *          m n k / 4096 mma instructions of a warp.
- * Limit    loading: every tile waits for global memory, and 16-bit scalar loads use
- *          an eighth of the path. Next: asynchronous copies and mma.sync.
+ * Limit    loading: every tile waits for global memory while the tensor cores are idle.
+ *          Next: asynchronous copies and mma.sync.
  */
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -26,17 +26,25 @@ enum { A_STRIDE = BK + PAD, B_STRIDE = BN + PAD };
 static_assert(BM == 2 * WARP_TILE && BN == 2 * WARP_TILE, "four warps in a 2x2 square");
 static_assert(BK % FRAG == 0, "the k loop goes in steps of a fragment");
 
-/* Copy rows x cols cells from global to shared memory; outside cells become 0. */
+/* Copy rows x cols cells from global to shared memory, eight (16 bytes) at a time where
+ * rows are aligned; outside cells become 0. */
 static __device__ void load_tile(half *tile, int tile_stride, const half *from, int ld,
                                  int row0, int col0, int rows, int cols, int row_end,
-                                 int col_end)
+                                 int col_end, bool aligned)
 {
-    for (int i = threadIdx.x; i < rows * cols; i += THREADS) {
-        int row = i / cols;
-        int col = i % cols;
-        bool inside = row0 + row < row_end && col0 + col < col_end;
-        tile[row * tile_stride + col] =
-            inside ? from[(size_t)(row0 + row) * ld + col0 + col] : __float2half(0.0f);
+    for (int i = threadIdx.x; i < rows * cols / 8; i += THREADS) {
+        int row = i / (cols / 8);
+        int col = i % (cols / 8) * 8;
+        half *to = &tile[row * tile_stride + col];
+        const half *cell = &from[(size_t)(row0 + row) * ld + col0 + col];
+        if (aligned && row0 + row < row_end && col0 + col + 8 <= col_end) {
+            *(float4 *)to = *(const float4 *)cell;
+        } else {
+            for (int j = 0; j < 8; j++) {
+                bool inside = row0 + row < row_end && col0 + col + j < col_end;
+                to[j] = inside ? cell[j] : __float2half(0.0f);
+            }
+        }
     }
 }
 
@@ -55,6 +63,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     int warp_col = warp % 2 * WARP_TILE;
     int row0 = blockIdx.y * BM;
     int col0 = blockIdx.x * BN;
+    bool a_aligned = lda % 8 == 0 && (size_t)a % 16 == 0;
+    bool b_aligned = ldb % 8 == 0 && (size_t)b % 16 == 0;
 
     wmma::fragment<wmma::accumulator, FRAG, FRAG, FRAG, float> c_frag[2][2];
 #pragma unroll
@@ -65,8 +75,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     for (int k0 = 0; k0 < k; k0 += BK) {
         /* load */
-        load_tile(a_tile, A_STRIDE, a, lda, row0, k0, BM, BK, m, k);
-        load_tile(b_tile, B_STRIDE, b, ldb, k0, col0, BK, BN, k, n);
+        load_tile(a_tile, A_STRIDE, a, lda, row0, k0, BM, BK, m, k, a_aligned);
+        load_tile(b_tile, B_STRIDE, b, ldb, k0, col0, BK, BN, k, n, b_aligned);
         __syncthreads();
 
         /* multiply */
