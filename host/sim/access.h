@@ -142,9 +142,9 @@ static inline bool access_aligned(const uint64_t *address, uint8_t pattern,
 
 /* Check and locate one access of w->mask's lanes, of `bytes` a lane aligned to
  * `align`, in `space` (generic already resolved). False after a fault. */
-static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t space,
-                                  uint8_t kind, uint32_t bytes, uint32_t align,
-                                  const uint64_t *address, struct resolved *r)
+static inline bool access_find(struct warp *w, uint8_t space, uint8_t kind,
+                               uint32_t bytes, uint32_t align, const uint64_t *address,
+                               struct resolved *r)
 {
     r->host = 0;
     r->offset = address;
@@ -183,9 +183,7 @@ static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t s
                                            address[first_lane(w->mask)]);
             *last = a;
             if (!access_inside(address, r->pattern, a->address, a->bytes, bytes))
-                return access_scattered(w, kind, bytes, address, r) &&
-                       (access_notify(w, op, space, kind, bytes, r->pattern, address),
-                        true);
+                return access_scattered(w, kind, bytes, address, r);
         }
         if (a->read_only && kind != ACCESS_LOAD)
             return access_fault_bounds(w, space, kind, bytes, first_lane(w->mask),
@@ -194,6 +192,16 @@ static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t s
     }
     if (r->pattern == PATTERN_CONSECUTIVE && space == PTX_LOCAL)
         r->pattern = PATTERN_ANY;
+    return true;
+}
+
+/* The same, and the listeners are told. */
+static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t space,
+                                  uint8_t kind, uint32_t bytes, uint32_t align,
+                                  const uint64_t *address, struct resolved *r)
+{
+    if (!access_find(w, space, kind, bytes, align, address, r))
+        return false;
     access_notify(w, op, space, kind, bytes, r->pattern, address);
     return true;
 }

@@ -38,6 +38,7 @@ struct totals {
     uint32_t l1_lines; /* a power of two */
 };
 
+/* The sectors of an access that was looked up a moment ago. */
 struct memo {
     uint64_t sector[LANES];
     uint32_t mask, count;
@@ -48,12 +49,19 @@ struct line {
     uint32_t sectors;
 };
 
+/* The L1 of one block. Several blocks of a worker may be under way at once. */
+enum { MEMOS = 2 };
+struct cache {
+    struct cache *next; /* idle ones */
+    struct memo memo[MEMOS];
+    uint32_t turn; /* of the memos */
+    struct line lines[];
+};
+
 struct counts {
     struct totals *totals;
     struct sim_counters c;
-    struct line *lines;
-    struct memo **memo_of; /* per op, allocated when it first loads */
-    struct memo *recent;   /* of the last scattered load */
+    struct cache *idle;
     struct op_counts *ops; /* per op */
 };
 
@@ -114,7 +122,8 @@ static void l1_load(struct counts *n, struct warp *w, const uint64_t *sector,
         uint64_t line = sector[i] >> 2;
         uint32_t bit = 1u << (sector[i] & 3);
         /* spread rows of a power-of-two stride over the lines */
-        struct line *at = &n->lines[(line ^ line >> 7 ^ line >> 13) & (lines - 1)];
+        struct line *at = &((struct cache *)w->block->counts)
+                               ->lines[(line ^ line >> 7 ^ line >> 13) & (lines - 1)];
         if (at->tag != line) {
             at->tag = line;
             at->sectors = 0;
@@ -152,7 +161,7 @@ static uint32_t piece_sectors(const struct access *a, uint64_t *sector)
 
 static bool same_sectors(const struct memo *memo, const struct access *a)
 {
-    if (memo == NULL || memo->mask != a->mask)
+    if (memo->mask != a->mask)
         return false;
     uint64_t differ = 0;
     for (int l = 0; l < LANES; l++)
@@ -160,29 +169,26 @@ static bool same_sectors(const struct memo *memo, const struct access *a)
     return differ == 0;
 }
 
-/* Lanes all over the place. If they touch the sectors that this op or the one before
- * it touched last, all of them hit and there is nothing to look up. */
-static uint32_t scattered_load(struct counts *n, struct warp *w, const struct access *a,
-                               uint32_t index)
+/* Lanes all over the place. Loads of the same sectors follow one another (a[k], a[k + 1],
+ * ...): if they are those of one of the last accesses, they hit and need no look-up. */
+static uint32_t scattered_load(struct counts *n, struct warp *w, const struct access *a)
 {
+    struct cache *cache = w->block->counts;
     uint64_t sector[LANES];
-    struct memo *memo = n->recent;
-    if (!same_sectors(memo, a)) {
-        memo = n->memo_of[index];
-        if (memo == NULL)
-            memo = n->memo_of[index] = xcalloc(1, sizeof *memo);
-        n->recent = memo;
-        if (!same_sectors(memo, a)) {
-            for (int l = 0; l < LANES; l++)
-                memo->sector[l] = a->address[l] >> 5;
-            memo->mask = a->mask;
-            memo->count = count_distinct(memo->sector, a->mask, sector);
-            l1_load(n, w, sector, memo->count);
-            return memo->count;
-        }
+    for (uint32_t i = 1; i <= MEMOS; i++) {
+        const struct memo *memo = &cache->memo[(cache->turn - i) % MEMOS];
+        if (!same_sectors(memo, a))
+            continue;
+        n->c.l1_sectors += memo->count;
+        n->c.l1_sector_hits += memo->count;
+        return memo->count;
     }
-    n->c.l1_sectors += memo->count;
-    n->c.l1_sector_hits += memo->count;
+    struct memo *memo = &cache->memo[cache->turn++ % MEMOS];
+    for (int l = 0; l < LANES; l++)
+        memo->sector[l] = a->address[l] >> 5;
+    memo->mask = a->mask;
+    memo->count = count_distinct(memo->sector, a->mask, sector);
+    l1_load(n, w, sector, memo->count);
     return memo->count;
 }
 
@@ -196,7 +202,7 @@ static void global_load(struct counts *n, struct warp *w, const struct access *a
         count = piece_sectors(a, sector);
         l1_load(n, w, sector, count);
     } else {
-        count = scattered_load(n, w, a, index);
+        count = scattered_load(n, w, a);
     }
     n->c.global_ld_sectors += count;
     n->ops[index].requests++;
@@ -275,14 +281,27 @@ static void on_access(struct warp *w, const struct access *a)
 static void on_block_begin(struct block *b)
 {
     struct counts *n = b->worker->listener[0];
-    memset(n->lines, 0, n->totals->l1_lines * sizeof *n->lines);
-    for (uint32_t i = 0; i < b->launch->code->total_ops; i++)
-        if (n->memo_of[i] != NULL)
-            n->memo_of[i]->mask = 0;
+    struct cache *cache = n->idle;
+    size_t lines = n->totals->l1_lines * sizeof *cache->lines;
+    if (cache != NULL)
+        n->idle = cache->next;
+    else
+        cache = xmalloc(sizeof *cache + lines);
+    memset(cache, 0, sizeof *cache + lines);
+    b->counts = cache;
 }
 
-const struct listener counters_listener = {.block_begin = on_block_begin,
-                                           .access = on_access};
+static void on_block_end(struct block *b)
+{
+    struct counts *n = b->worker->listener[0];
+    struct cache *cache = b->counts;
+    cache->next = n->idle;
+    n->idle = cache;
+    b->counts = NULL;
+}
+
+const struct listener counters_listener = {
+    .block_begin = on_block_begin, .access = on_access, .block_end = on_block_end};
 
 /* --- launch ------------------------------------------------------------------------ */
 
@@ -317,8 +336,6 @@ bool counters_begin(struct launch *launch, struct worker *workers, int worker_co
     for (int i = 0; i < worker_count; i++) {
         struct counts *n = xcalloc(1, sizeof *n);
         n->totals = totals;
-        n->lines = xcalloc(totals->l1_lines, sizeof *n->lines);
-        n->memo_of = xcalloc(ops, sizeof(*n->memo_of));
         n->ops = xcalloc(ops, sizeof *n->ops);
         workers[i].listener[0] = n;
     }
@@ -376,7 +393,6 @@ void counters_end(struct launch *launch, struct worker *workers, int worker_coun
         struct counts *n = workers[i].listener[0];
         add_counters(total, &n->c);
         for (uint32_t k = 0; k < launch->code->total_ops; k++) {
-            free(n->memo_of[k]);
             if (launch->op_counts != NULL) {
                 launch->op_counts[k].requests += n->ops[k].requests;
                 launch->op_counts[k].sectors += n->ops[k].sectors;
@@ -384,9 +400,12 @@ void counters_end(struct launch *launch, struct worker *workers, int worker_coun
                 launch->op_counts[k].wavefronts_ideal += n->ops[k].wavefronts_ideal;
             }
         }
-        free(n->memo_of);
+        while (n->idle != NULL) {
+            struct cache *next = n->idle->next;
+            free(n->idle);
+            n->idle = next;
+        }
         free(n->ops);
-        free(n->lines);
         free(n);
         workers[i].listener[0] = NULL;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "decode_parts.h"
+#include "run.h"
 
 enum { CONSTANT_BUCKETS = 256, CALL_LIMIT = 1000 };
 
@@ -224,8 +225,12 @@ static bool symbol_address(struct decoder *dec, const struct ptx_operand *operan
     const struct ptx_var *var = operand->var;
     *address = 0;
     if (var == NULL) {
-        if (ptx_find_function(dec->env->module, operand->symbol) != NULL)
-            return dec->env->symbol(dec->env->context, operand->symbol, address);
+        const struct ptx_module *module = dec->env->module;
+        for (int i = 0; i < module->function_count; i++)
+            if (strcmp(module->functions[i]->name, operand->symbol) == 0) {
+                *address = SIM_FUNCTION_BASE + (uint64_t)i * SIM_FUNCTION_STEP;
+                return true;
+            }
         return decode_fail(dec, "`%s` is not declared", operand->symbol);
     }
     bool in_function = var->space == PTX_LOCAL || var->space == PTX_PARAM;

@@ -53,7 +53,8 @@ enum op_kind {
     OP_RET,
     OP_BARRIER,   /* bar.sync, barrier.sync, bar.red, bar.arrive */
     OP_WARP_SYNC, /* bar.warp.sync and *.sync instructions: wait for member lanes */
-    OP_YIELD      /* nanosleep, and spin hints */
+    OP_YIELD,     /* nanosleep, and spin hints */
+    OP_CLOCK      /* reads block->clock, which is brought up to date first */
 };
 
 /* Which published tensor rate an instruction is held against. */
@@ -82,7 +83,7 @@ struct op {
     uint8_t width;   /* bytes an element, memory instructions */
     uint8_t count;   /* elements: .v2, .v4, ldmatrix .x4 */
     uint8_t flags;   /* family-specific */
-    uint8_t sync;    /* *.sync: s[] index of the member mask + 1, 0 = none */
+    uint8_t sync;    /* OP_WARP_SYNC: s[] index of the member mask + 1, 0 = all lanes */
     uint8_t tensor;  /* enum tensor_class */
     uint32_t flops;  /* floating-point operations of a full warp */
     uint32_t pc;     /* own index in code->ops */
@@ -104,7 +105,9 @@ struct code {
     uint32_t live_registers;       /* most 32-bit registers live at once: an estimate
                                       of what ptxas needs, when there is no cubin */
     uint32_t max_depth;            /* frames of the deepest call chain, 1 = leaf */
-    bool float_atomics;            /* result depends on order: run blocks one by one */
+    bool float_atomics;            /* blocks talk to one another (sums of floats, used
+                                      results of atomics, volatile loads): the result
+                                      depends on their order, so one thread runs them */
     struct code **callees; /* every function of this program; ops name them by index */
     uint32_t callee_count;
     uint32_t base;              /* where its ops begin in the per-op counts of a worker */
@@ -168,8 +171,8 @@ struct path {
     uint32_t depth;            /* call depth */
     struct call_frame *caller; /* return chain, shared between paths */
     uint8_t state;
-    uint32_t barrier;    /* PATH_BARRIER: which */
-    uint32_t waiting_pc; /* for messages: where it waits */
+    uint32_t barrier; /* PATH_BARRIER: which */
+    uint32_t used;    /* of its turn, while other paths could run */
 };
 
 struct warp {
@@ -187,16 +190,15 @@ struct warp {
     uint32_t index;  /* in the block */
     struct path *paths;
     uint32_t path_count, path_room;
-    uint32_t slab_bytes;
-    uint64_t *address; /* worker->address */
-    uint8_t *local;    /* local memory of the 32 lanes, lane by lane */
+    uint8_t *local; /* local memory of the 32 lanes, lane by lane */
 };
 
 /* Threads waiting at one of the 16 barriers of a block. */
 struct barrier {
-    uint32_t expected; /* threads, 0 = all that live */
-    uint32_t arrived;  /* threads that arrived, waiting or not */
-    uint32_t red_true; /* bar.red: threads whose predicate held */
+    uint32_t expected;            /* threads, 0 = all that live */
+    uint32_t arrived;             /* threads that arrived, waiting or not */
+    uint32_t red_true;            /* bar.red: threads whose predicate held */
+    uint32_t here[SIM_MAX_WARPS]; /* lanes of each warp that arrived */
 };
 
 struct block {
@@ -209,25 +211,32 @@ struct block {
     struct warp *warps;
     uint32_t warp_count;
     uint32_t threads;
+    uint32_t live;  /* threads that have not left */
+    uint64_t steps; /* warp instructions executed */
+    uint64_t clock; /* what %clock64 reads: cycles, estimated from the steps */
     struct barrier barriers[SIM_MAX_BARRIERS];
     void *shadow; /* checks */
     void *counts; /* counters.c: caches of this block */
+    void *memory; /* frames, local and shared memory */
+    size_t memory_bytes;
+    struct block *next; /* idle blocks of a worker */
 };
 
 /* One OpenMP thread. Owns scratch memory and its share of the counts. */
 struct worker {
     struct launch *launch;
     int index;
-    volatile bool stop;       /* a fault, or someone else's: leave soon */
-    uint64_t steps;           /* warp instructions executed */
+    volatile bool stop;       /* the running block has a fault: leave soon */
+    uint32_t polls;           /* loads and atomics that may wait for other threads */
     uint64_t *executed;       /* per op of the kernel's linked code: warp executions */
     uint64_t *threads;        /* per op: lanes */
     struct allocation **last; /* per op: allocation that the last access hit */
     uint64_t address[LANES];  /* scratch of memory executors */
     struct sim_counters counters;
-    void *memory; /* frames, local and shared memory of the running block */
-    struct block *block;
-    struct link_chunk *links; /* call frames of the running block */
+    struct run *run;          /* what the workers of a launch share (run.h) */
+    struct block *idle;       /* blocks to use again */
+    struct link_chunk *links; /* memory of call frames */
+    struct call_frame *free_links;
     void *listener[4];
 };
 
@@ -278,7 +287,8 @@ struct launch {
     const uint8_t *params;
     uint64_t param_bytes;
     struct device_memory *memory;
-    uint64_t local_bytes; /* a thread */
+    uint64_t local_bytes;    /* a thread */
+    uint64_t grid_workspace; /* device address, of a cooperative launch */
     bool cooperative;
     bool check;
     uint64_t step_limit;
@@ -286,6 +296,7 @@ struct launch {
     int listener_count;
     struct sim_fault *faults; /* [max_faults] */
     int fault_count, max_faults;
+    uint64_t fault_block;        /* the block that they are from */
     struct op_counts *op_counts; /* [code->total_ops], or NULL */
 };
 

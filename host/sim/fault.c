@@ -55,8 +55,16 @@ void sim_raise(struct warp *w, enum sim_fault_kind kind, int lane, uint64_t addr
     va_start(list, format);
     vsnprintf(fault.detail, sizeof fault.detail, format, list);
     va_end(list);
+    uint64_t linear = w->block->linear;
 #pragma omp critical(sim_fault)
-    if (launch->fault_count < launch->max_faults)
-        launch->faults[launch->fault_count++] = fault;
+    {
+        /* several host threads may find one: the block with the smallest number counts */
+        if (launch->fault_count > 0 && linear < launch->fault_block)
+            launch->fault_count = 0;
+        if (launch->fault_count == 0)
+            launch->fault_block = linear;
+        if (linear == launch->fault_block && launch->fault_count < launch->max_faults)
+            launch->faults[launch->fault_count++] = fault;
+    }
     w->worker->stop = true;
 }

@@ -146,6 +146,7 @@ static void atomic(struct warp *w, const struct op *op)
     uint32_t whole = w->mask, left = whole;
     int bytes = op->width;
     access_addresses(w, op, addresses);
+    w->worker->polls += at->returns;
     while (left != 0 && !w->worker->stop) {
         uint8_t space = op->space;
         if (space == PTX_GENERIC) {
@@ -217,8 +218,12 @@ static bool decode_atomic(struct decoder *dec, const struct ptx_insn *in,
     op->extra = at;
     op->space = (uint8_t)mods->space;
     op->width = (uint8_t)(ptx_type_bits(type) / 8);
-    if (what == AT_ADD && type >= PTX_F16 && type <= PTX_F64 && mods->space != PTX_SHARED)
-        dec->code->float_atomics = true;
+    /* between blocks: sums of floats, the last of several values, and what a thread
+     * learns of the others depend on the order */
+    bool ordered = (what == AT_ADD && type >= PTX_F16 && type <= PTX_F64) ||
+                   what == AT_EXCH || what == AT_CAS ||
+                   (at->returns && in->operand[0].kind != PTX_OPERAND_SINK);
+    dec->code->float_atomics |= ordered && mods->space != PTX_SHARED;
     if (at->returns && !decode_dst(dec, &in->operand[0], type, &op->d))
         return false;
     return decode_address(dec, &in->operand[start], mods->space, op) &&

@@ -1,8 +1,6 @@
 /* ops_control.c - branches, calls, exit, barriers, fences (PTX ISA 9.0, 9.7.12 and
  * 9.7.13). The fetch loop (run_warp.c) does the work of most of them; the rows here
  * decode them. */
-#include <stdio.h>
-
 #include "access.h"
 #include "run.h"
 
@@ -11,9 +9,11 @@ static bool word_is(const struct mods *mods, int i, const char *word)
     return i < mods->word_count && strcmp(mods->word[i], word) == 0;
 }
 
-static void nothing(struct warp *w, const struct op *op)
+/* Blocks on other host threads may read what this one wrote. */
+static void fence(struct warp *w, const struct op *op)
 {
     (void)w, (void)op;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 static void trap(struct warp *w, const struct op *op)
@@ -81,7 +81,7 @@ static bool decode_fence(struct decoder *dec, const struct ptx_insn *in,
     for (int i = 0; i < mods->word_count; i++)
         if (strcmp(mods->word[i], "proxy") == 0)
             return decode_fail(dec, "proxy fences come with Hopper's bulk copies");
-    op->fn = nothing;
+    op->fn = fence;
     return true;
 }
 
@@ -163,13 +163,9 @@ static bool call_area(struct decoder *dec, const struct ptx_operand *o,
 }
 
 static bool decode_copies(struct decoder *dec, const struct ptx_operand *mine, int count,
-                          struct ptx_var *const *theirs, int their_count,
-                          const struct code *callee, bool to_callee,
-                          struct call_copy **copies)
+                          struct ptx_var *const *theirs, const struct code *callee,
+                          bool to_callee, struct call_copy **copies)
 {
-    if (count != their_count)
-        return decode_fail(dec, "%d arguments where the function takes %d", count,
-                           their_count);
     *copies = decode_alloc(dec, ((size_t)count + 1) * sizeof **copies);
     for (int i = 0; i < count; i++) {
         struct param_place here, there;
@@ -188,33 +184,81 @@ static bool decode_copies(struct decoder *dec, const struct ptx_operand *mine, i
     return true;
 }
 
+/* One more function that the call can reach. */
+static bool add_target(struct decoder *dec, const struct ptx_call *call, int index,
+                       struct call_op *c)
+{
+    const struct ptx_function *f = decode_module_of(dec)->functions[index];
+    struct call_target *target = &c->targets[c->target_count];
+    target->address = SIM_FUNCTION_BASE + (uint64_t)index * SIM_FUNCTION_STEP;
+    target->callee = decode_callee(dec, f);
+    if (target->callee < 0)
+        return false;
+    const struct code *callee = decode_code(dec, target->callee);
+    c->target_count++;
+    return decode_copies(dec, call->arg, call->arg_count, f->params, callee, true,
+                         &target->args) &&
+           decode_copies(dec, call->ret, call->ret_count, f->rets, callee, false,
+                         &target->rets);
+}
+
+static bool same_sizes(struct decoder *dec, const struct ptx_operand *mine, int count,
+                       struct ptx_var *const *theirs, int their_count)
+{
+    struct param_place place;
+    for (int i = 0; i < count && count == their_count; i++)
+        if (!call_area(dec, &mine[i], &place) || theirs[i]->size_bytes > place.stride)
+            return false;
+    return count == their_count;
+}
+
+/* Through a pointer: any function of the module that takes such arguments. */
+static bool decode_indirect(struct decoder *dec, const struct ptx_call *call,
+                            struct call_op *c, struct op *op)
+{
+    const struct ptx_module *module = decode_module_of(dec);
+    c->indirect = true;
+    c->targets =
+        decode_alloc(dec, ((size_t)module->function_count + 1) * sizeof *c->targets);
+    for (int i = 0; i < module->function_count; i++) {
+        const struct ptx_function *f = module->functions[i];
+        if (!f->is_entry && !f->is_declaration &&
+            same_sizes(dec, call->arg, call->arg_count, f->params, f->param_count) &&
+            same_sizes(dec, call->ret, call->ret_count, f->rets, f->ret_count) &&
+            !add_target(dec, call, i, c))
+            return false;
+    }
+    return decode_src(dec, &call->callee, PTX_U64, &op->s[0]);
+}
+
 static bool decode_call(struct decoder *dec, const struct ptx_insn *in,
                         const struct mods *mods, struct op *op)
 {
     (void)mods;
     const struct ptx_call *call = in->call;
-    if (call->callee.kind != PTX_OPERAND_SYMBOL || call->prototype != NULL)
-        return decode_fail(dec, "calls through a pointer are not supported yet");
+    const struct ptx_module *module = decode_module_of(dec);
     struct call_op *c = decode_alloc(dec, sizeof *c);
-    const struct ptx_function *f =
-        ptx_find_function(decode_module_of(dec), call->callee.symbol);
-    if (f == NULL)
-        return decode_fail(dec, "function `%s` is not declared", call->callee.symbol);
-    op->kind = OP_CALL;
-    op->extra = c;
-    if (f->is_declaration)
-        return decode_fail(dec, "`%s` is declared but not defined here", f->name);
-    c->callee = decode_callee(dec, f);
-    if (c->callee < 0)
-        return false;
-    const struct code *callee = decode_code(dec, c->callee);
     c->arg_count = call->arg_count;
     c->ret_count = call->ret_count;
-    op->imm = (uint64_t)c->callee;
-    return decode_copies(dec, call->arg, call->arg_count, f->params, f->param_count,
-                         callee, true, &c->args) &&
-           decode_copies(dec, call->ret, call->ret_count, f->rets, f->ret_count, callee,
-                         false, &c->rets);
+    op->kind = OP_CALL;
+    op->extra = c;
+    if (call->callee.kind == PTX_OPERAND_REG)
+        return decode_indirect(dec, call, c, op);
+    for (int i = 0; i < module->function_count; i++) {
+        const struct ptx_function *f = module->functions[i];
+        if (call->callee.kind != PTX_OPERAND_SYMBOL ||
+            strcmp(f->name, call->callee.symbol) != 0)
+            continue;
+        if (f->is_entry || f->is_declaration)
+            return decode_fail(dec, "`%s` is %s", f->name,
+                               f->is_entry ? "a kernel" : "not defined here");
+        if (f->param_count != call->arg_count || f->ret_count != call->ret_count)
+            return decode_fail(dec, "`%s` takes %d arguments and returns %d values",
+                               f->name, f->param_count, f->ret_count);
+        c->targets = decode_alloc(dec, sizeof *c->targets);
+        return add_target(dec, call, i, c);
+    }
+    return decode_fail(dec, "the function is not declared");
 }
 
 static const struct op_row rows[] = {

@@ -4,9 +4,10 @@
  * entry are one copy for all lanes; parameters of device functions are areas in the
  * frame. Cache operators are accepted: they change speed, not results. */
 #include "access.h"
-#include "run.h"
+#include "decode_parts.h"
 
-enum { LOAD_SIGNED = 2 }; /* op->flags, beside OP_BASE32 */
+/* op->flags, beside OP_BASE32. A poll reads what other threads may write meanwhile. */
+enum { LOAD_SIGNED = 2, LOAD_POLL = 4 };
 
 /* --- moving data ------------------------------------------------------------------ */
 
@@ -138,10 +139,22 @@ static inline void access_space(struct warp *w, const struct op *op, uint8_t spa
     uint32_t bytes = (uint32_t)op->width * op->count;
     struct resolved r;
     access_addresses(w, op, address);
+    if (kind == ACCESS_LOAD && op->flags & LOAD_POLL)
+        w->worker->polls++;
     if (access_resolve(w, op, space, kind, bytes, bytes, address, &r))
         move_data(w, op, kind, &r);
 }
 
+/* Constants are read through their own cache: no event of global memory. */
+static void ld_const(struct warp *w, const struct op *op)
+{
+    uint64_t *address = w->worker->address;
+    uint32_t bytes = (uint32_t)op->width * op->count;
+    struct resolved r;
+    access_addresses(w, op, address);
+    if (access_find(w, PTX_GLOBAL, ACCESS_LOAD, bytes, bytes, address, &r))
+        move_data(w, op, ACCESS_LOAD, &r);
+}
 static void ld_global(struct warp *w, const struct op *op)
 {
     access_space(w, op, PTX_GLOBAL, ACCESS_LOAD);
@@ -197,6 +210,8 @@ static void generic(struct warp *w, const struct op *op, uint8_t kind)
     uint64_t addresses[LANES], *address = w->worker->address;
     uint32_t whole = w->mask, left = whole, bytes = (uint32_t)op->width * op->count;
     access_addresses(w, op, addresses);
+    if (kind == ACCESS_LOAD && op->flags & LOAD_POLL)
+        w->worker->polls++;
     while (left != 0 && !w->worker->stop) {
         struct resolved r;
         if (addresses[first_lane(left)] - SIM_PARAM_WINDOW < SIM_WINDOW_BYTES &&
@@ -319,12 +334,28 @@ static bool decode_param_area(struct decoder *dec, const struct ptx_operand *add
     return true;
 }
 
+/* May the load wait for another thread's store? Between blocks the result then depends
+ * on the order in which they run. */
+static void note_poll(struct decoder *dec, const struct ptx_insn *in,
+                      const struct mods *mods, struct op *op)
+{
+    bool polls = mods->is_volatile;
+    for (int i = 0; i < in->suffix_count; i++)
+        polls |= strcmp(in->suffix[i], "acquire") == 0 ||
+                 strcmp(in->suffix[i], "relaxed") == 0 ||
+                 strcmp(in->suffix[i], "mmio") == 0;
+    if (!polls)
+        return;
+    op->flags |= LOAD_POLL;
+    dec->code->float_atomics |= mods->space == PTX_GLOBAL || mods->space == PTX_GENERIC;
+}
+
 static bool decode_ldst(struct decoder *dec, const struct ptx_insn *in,
                         const struct mods *mods, struct op *op)
 {
     static exec_fn *const loads[] = {
         [PTX_GENERIC] = ld_generic, [PTX_GLOBAL] = ld_global, [PTX_SHARED] = ld_shared,
-        [PTX_LOCAL] = ld_local,     [PTX_CONST] = ld_global,  [PTX_PARAM] = ld_param};
+        [PTX_LOCAL] = ld_local,     [PTX_CONST] = ld_const,   [PTX_PARAM] = ld_param};
     static exec_fn *const stores[] = {
         [PTX_GENERIC] = st_generic, [PTX_GLOBAL] = st_global, [PTX_SHARED] = st_shared,
         [PTX_LOCAL] = st_local,     [PTX_CONST] = NULL,       [PTX_PARAM] = NULL};
@@ -340,6 +371,8 @@ static bool decode_ldst(struct decoder *dec, const struct ptx_insn *in,
     op->fn = load ? loads[mods->space] : stores[mods->space];
     if (!decode_data(dec, data, mods, load, op))
         return false;
+    if (load)
+        note_poll(dec, in, mods, op);
     if (mods->space == PTX_PARAM) {
         if (!decode_param_area(dec, address, op, &found))
             return false;

@@ -135,9 +135,24 @@ static void elect(struct warp *w, const struct op *op)
     *p = (*p & ~w->mask) | (w->mask & (uint32_t)1 << leader);
 }
 
-static void nothing(struct warp *w, const struct op *op)
+/* %clock and the like: op->imm says what of the block's clock is wanted. */
+enum { CLOCK_CYCLES, CLOCK_CYCLES_HIGH, CLOCK_NS, CLOCK_NS_HIGH };
+
+static void clock(struct warp *w, const struct op *op)
 {
-    (void)w, (void)op;
+    uint64_t value = w->block->clock;
+    if (op->imm == CLOCK_NS || op->imm == CLOCK_NS_HIGH)
+        value = value * 1000 / (uint64_t)w->block->launch->spec->clock_mhz;
+    if (op->imm == CLOCK_CYCLES_HIGH || op->imm == CLOCK_NS_HIGH)
+        value >>= 32;
+    for (int l = 0; l < LANES; l++) {
+        if (!(w->mask >> l & 1))
+            continue;
+        if (op->width == 8)
+            row64(w, op->d)[l] = value;
+        else
+            row32(w, op->d)[l] = (uint32_t)value;
+    }
 }
 
 /* --- decode ------------------------------------------------------------------------ */
@@ -252,8 +267,31 @@ static bool decode_warp_barrier(struct decoder *dec, const struct ptx_insn *in,
 {
     if (!word_is(mods, 0, "warp") || !mods->sync)
         return decode_fail(dec, "needs .warp.sync");
-    op->fn = nothing;
-    return decode_members(dec, &in->operand[0], op);
+    return decode_members(dec, &in->operand[0], op); /* no fn: only waiting */
+}
+
+static bool decode_clock(struct decoder *dec, const struct ptx_insn *in,
+                         const struct mods *mods, struct op *op)
+{
+    static const struct {
+        const char *name;
+        int bits, what;
+    } clocks[] = {
+        {"%clock", 32, CLOCK_CYCLES},      {"%clock_hi", 32, CLOCK_CYCLES_HIGH},
+        {"%clock64", 64, CLOCK_CYCLES},    {"%globaltimer", 64, CLOCK_NS},
+        {"%globaltimer_lo", 32, CLOCK_NS}, {"%globaltimer_hi", 32, CLOCK_NS_HIGH},
+    };
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
+        if (in->operand[1].kind == PTX_OPERAND_SREG &&
+            strcmp(in->operand[1].symbol, clocks[i].name) == 0 &&
+            ptx_type_bits(mods->type[0]) == clocks[i].bits) {
+            op->kind = OP_CLOCK;
+            op->fn = clock;
+            op->imm = (uint64_t)clocks[i].what;
+            op->width = (uint8_t)(clocks[i].bits / 8);
+            return decode_dst(dec, &in->operand[0], mods->type[0], &op->d);
+        }
+    return decode_fail(dec, "this special register is not supported");
 }
 
 enum { WARP = MOD_SYNC | MOD_MODE | MOD_TYPE };
@@ -273,5 +311,7 @@ static const struct op_row rows[] = {
      decode_elect},
     {"bar", "bar.warp.sync membermask;", NULL, WARP, SIM_PIPE_CONTROL, 1, 1,
      decode_warp_barrier},
+    {"mov", "mov.type d, %clock;  %clock_hi, %clock64, %globaltimer, ..._lo, ..._hi",
+     ".u32 .b32 .u64 .b64", MOD_TYPE, SIM_PIPE_ALU, 2, 2, decode_clock},
 };
 const struct op_family ops_warp = {rows, (int)(sizeof rows / sizeof *rows)};

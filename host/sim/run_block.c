@@ -1,45 +1,86 @@
 /* run_block.c - the warps of a block take turns; barriers; deadlock. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "access.h"
 #include "run.h"
 
+enum { LOCAL_CLEAR_BYTES = 1 << 20 };
+
 /* --- barriers --------------------------------------------------------------------- */
 
-static uint32_t live_threads(const struct block *b)
+/* The fault of path p, which does not run now. */
+static void look_at(struct warp *w, const struct path *p)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < b->warp_count; i++)
-        count += (uint32_t)__builtin_popcount(b->warps[i].alive & ~b->warps[i].exited);
-    return count;
+    w->code = p->code;
+    w->pc = p->pc;
 }
 
-/* Paths of one warp that wait at one barrier must have come by the same way. */
-static bool same_site(struct block *b, uint32_t id)
+static bool is_aligned(const struct path *p)
 {
-    for (uint32_t i = 0; i < b->warp_count; i++) {
-        struct warp *w = &b->warps[i];
-        const struct path *first = NULL;
-        for (uint32_t k = 0; k < w->path_count; k++) {
+    return ((const struct barrier_op *)p->code->ops[p->pc].extra)->aligned;
+}
+
+static int line_of(const struct block *b, const struct path *p)
+{
+    char file[256];
+    int line;
+    sim_locate(b->launch, p->code, p->pc, file, sizeof file, &line);
+    return line;
+}
+
+/* Lanes of one warp wait at two barriers, or at two places of the program for one: an
+ * aligned barrier must be executed by the whole warp together. */
+static bool sites_differ(struct warp *w)
+{
+    const struct path *first = NULL;
+    for (uint32_t k = 0; k < w->path_count; k++) {
+        const struct path *p = &w->paths[k];
+        if (p->state != PATH_BARRIER || !is_aligned(p))
+            continue;
+        if (first != NULL && (first->pc != p->pc || first->code != p->code)) {
+            look_at(w, p);
+            sim_raise(w, SIM_BARRIER_DIVERGENCE, first_lane(p->mask), 0,
+                      "lanes of one warp wait at different barriers: 0x%08x here, "
+                      "0x%08x at line %d",
+                      p->mask, first->mask, line_of(w->block, first));
+            return true;
+        }
+        first = p;
+    }
+    return false;
+}
+
+/* For --check: lanes that have left the kernel while others of their warp wait at an
+ * aligned barrier; warps that meet for __syncthreads() at different places. */
+static bool check_release(struct block *b, uint32_t id)
+{
+    const struct path *first = NULL;
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        for (uint32_t k = 0; k < b->warps[i].path_count; k++) {
+            struct warp *w = &b->warps[i];
             const struct path *p = &w->paths[k];
-            if (p->state != PATH_BARRIER || p->barrier != id)
+            if (p->state != PATH_BARRIER || p->barrier != id || !is_aligned(p))
                 continue;
-            if (first != NULL && (first->pc != p->pc || first->code != p->code)) {
-                char file[256];
-                int line;
-                sim_locate(b->launch, first->code, first->pc, file, sizeof file, &line);
-                w->code = p->code;
-                w->pc = p->pc;
+            look_at(w, p);
+            if (w->exited != 0) {
+                sim_raise(w, SIM_BARRIER_DIVERGENCE, first_lane(w->exited), 0,
+                          "threads 0x%08x of the warp have left the kernel while 0x%08x "
+                          "wait at this barrier",
+                          w->exited, p->mask);
+                return false;
+            }
+            if (b->barriers[id].expected == 0 && first != NULL &&
+                (first->pc != p->pc || first->code != p->code)) {
                 sim_raise(w, SIM_BARRIER_DIVERGENCE, first_lane(p->mask), 0,
-                          "lanes of one warp wait at different barriers: 0x%08x here, "
-                          "0x%08x at line %d",
-                          p->mask, first->mask, line);
+                          "warp %u meets the others at another barrier of the program: "
+                          "they wait at line %d",
+                          i, line_of(b, first));
                 return false;
             }
             first = p;
         }
-    }
     return true;
 }
 
@@ -47,19 +88,15 @@ static void release_path(struct warp *w, struct path *p, const struct barrier *b
 {
     const struct op *op = &p->code->ops[p->pc];
     const struct barrier_op *bar = op->extra;
-    uint8_t *rows = w->slab + p->frame;
-    if (bar->kind == BARRIER_RED) {
-        if (bar->red == RED_POPC) {
-            uint32_t *d = (uint32_t *)(void *)(rows + op->d);
-            for (int l = 0; l < LANES; l++)
-                if (p->mask >> l & 1)
-                    d[l] = barrier->red_true;
-        } else {
-            uint32_t *d = (uint32_t *)(void *)(rows + op->d);
-            bool result = bar->red == RED_AND ? barrier->red_true == barrier->arrived
-                                              : barrier->red_true != 0;
-            *d = (*d & ~p->mask) | (result ? p->mask : 0);
-        }
+    uint32_t *d = (uint32_t *)(void *)(w->slab + p->frame + op->d);
+    if (bar->kind == BARRIER_RED && bar->red == RED_POPC) {
+        for (int l = 0; l < LANES; l++)
+            if (p->mask >> l & 1)
+                d[l] = barrier->red_true;
+    } else if (bar->kind == BARRIER_RED) {
+        bool result = bar->red == RED_AND ? barrier->red_true == barrier->arrived
+                                          : barrier->red_true != 0;
+        *d = (*d & ~p->mask) | (result ? p->mask : 0);
     }
     p->state = PATH_RUN;
     p->pc++;
@@ -68,7 +105,11 @@ static void release_path(struct warp *w, struct path *p, const struct barrier *b
 static void release(struct block *b, uint32_t id)
 {
     struct barrier *barrier = &b->barriers[id];
-    if (!same_site(b, id))
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        if (barrier->here[i] != 0 && b->warps[i].path_count > 1 &&
+            sites_differ(&b->warps[i]))
+            return;
+    if (b->launch->check && !check_release(b, id))
         return;
     for (uint32_t i = 0; i < b->warp_count; i++)
         for (uint32_t k = 0; k < b->warps[i].path_count; k++) {
@@ -83,72 +124,87 @@ static void release(struct block *b, uint32_t id)
             b->launch->listeners[i]->barrier(b, id);
 }
 
-void run_barriers_check(struct block *b)
+/* Have all come? A count is in whole warps: lanes that never existed or have left come
+ * with the lanes of their warp. */
+static bool is_complete(const struct block *b, const struct barrier *barrier)
 {
-    for (uint32_t id = 0; id < SIM_MAX_BARRIERS; id++) {
-        struct barrier *barrier = &b->barriers[id];
-        if (barrier->arrived == 0)
-            continue;
-        if (barrier->expected != 0 ? barrier->arrived >= barrier->expected
-                                   : barrier->arrived >= live_threads(b))
-            release(b, id);
+    if (barrier->arrived == 0)
+        return false;
+    if (barrier->expected == 0)
+        return barrier->arrived >= b->live;
+    uint32_t arrived = barrier->arrived;
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        const struct warp *w = &b->warps[i];
+        if (barrier->here[i] != 0)
+            arrived +=
+                (uint32_t)__builtin_popcount((~w->alive | w->exited) & ~barrier->here[i]);
     }
+    return arrived >= barrier->expected;
 }
 
-static bool barrier_counts(struct warp *w, const struct op *op, uint32_t lane,
+void run_barriers_check(struct block *b)
+{
+    for (uint32_t id = 0; id < SIM_MAX_BARRIERS; id++)
+        if (is_complete(b, &b->barriers[id]))
+            release(b, id);
+}
+
+static bool barrier_counts(struct warp *w, const struct op *op, uint32_t mask,
                            uint32_t *id, uint32_t *count)
 {
     const struct barrier_op *bar = op->extra;
-    *id = row32(w, op->s[0])[lane];
-    *count = bar->has_count ? row32(w, op->s[1])[lane] : 0;
-    if (*id >= SIM_MAX_BARRIERS) {
-        sim_raise(w, SIM_UNSUPPORTED, (int)lane, 0, "barrier %u; a block has 0 to 15",
-                  *id);
-        return false;
-    }
-    if (bar->has_count && (*count == 0 || *count % LANES != 0)) {
-        sim_raise(w, SIM_UNSUPPORTED, (int)lane, 0,
+    int lane = first_lane(mask);
+    const uint32_t *ids = row32(w, op->s[0]);
+    const uint32_t *counts = bar->has_count ? row32(w, op->s[1]) : NULL;
+    *id = ids[lane];
+    *count = counts != NULL ? counts[lane] : 0;
+    for (int l = 0; l < LANES; l++)
+        if ((mask >> l & 1) &&
+            (ids[l] != *id || (counts != NULL && counts[l] != *count))) {
+            sim_raise(w, SIM_BARRIER_DIVERGENCE, l, 0,
+                      "lanes of one warp name different barriers: %u here, %u in lane %d",
+                      ids[l], *id, lane);
+            return false;
+        }
+    if (*id >= SIM_MAX_BARRIERS)
+        sim_raise(w, SIM_UNSUPPORTED, lane, 0, "barrier %u; a block has 0 to 15", *id);
+    else if (bar->has_count && (*count == 0 || *count % LANES != 0))
+        sim_raise(w, SIM_UNSUPPORTED, lane, 0,
                   "a barrier for %u threads; the count must be a multiple of 32", *count);
-        return false;
-    }
-    return true;
+    else
+        return true;
+    return false;
 }
 
-void run_barrier_arrive(struct warp *w, struct path *path, const struct op *op,
-                        uint32_t mask)
+void run_barrier_arrive(struct warp *w, uint32_t self, const struct op *op, uint32_t mask)
 {
     const struct barrier_op *bar = op->extra;
     struct block *b = w->block;
-    uint32_t lane = (uint32_t)first_lane(mask), id, count;
-    if (mask != path->mask && bar->aligned) {
+    uint32_t id, count, off = w->paths[self].mask & ~mask;
+    if (off != 0 && bar->aligned) {
         sim_raise(
-            w, SIM_BARRIER_DIVERGENCE, (int)lane, 0,
+            w, SIM_BARRIER_DIVERGENCE, first_lane(mask), 0,
             "a barrier under a condition that lanes of one warp decide differently: "
             "0x%08x arrive, 0x%08x do not",
-            mask, path->mask & ~mask);
+            mask, off);
         return;
     }
-    if (!barrier_counts(w, op, lane, &id, &count))
+    if (!barrier_counts(w, op, mask, &id, &count))
         return;
-    if (b->launch->check && w->exited != 0 && bar->aligned) {
-        sim_raise(w, SIM_BARRIER_DIVERGENCE, first_lane(w->exited), 0,
-                  "threads 0x%08x of the warp have left the kernel before this barrier",
-                  w->exited);
-        return;
-    }
     struct barrier *barrier = &b->barriers[id];
     if (barrier->arrived != 0 && barrier->expected != count) {
-        sim_raise(w, SIM_BARRIER_DIVERGENCE, (int)lane, 0,
-                  "barrier %u for %u threads here, for %u where others wait", id, count,
-                  barrier->expected);
+        sim_raise(w, SIM_BARRIER_DIVERGENCE, first_lane(mask), 0,
+                  "barrier %u for %u threads here, for %u where others wait (0 = all)",
+                  id, count, barrier->expected);
         return;
     }
-    /* a count is in whole warps: lanes that never existed come along */
-    uint32_t extra = count != 0 && mask == (w->alive & ~w->exited)
-                         ? LANES - (uint32_t)__builtin_popcount(mask)
-                         : 0;
+    if (off != 0)
+        run_split(w, self, off, w->paths[self].pc + 1);
+    struct path *path = &w->paths[self];
+    path->mask = mask;
     barrier->expected = count;
-    barrier->arrived += (uint32_t)__builtin_popcount(mask) + extra;
+    barrier->arrived += (uint32_t)__builtin_popcount(mask);
+    barrier->here[w->index] |= mask;
     if (bar->kind == BARRIER_RED) {
         uint32_t value = *pred(w, op->s[2]) ^ (bar->negated ? FULL_MASK : 0);
         barrier->red_true += (uint32_t)__builtin_popcount(value & mask);
@@ -159,7 +215,8 @@ void run_barrier_arrive(struct warp *w, struct path *path, const struct op *op,
         path->state = PATH_BARRIER;
         path->barrier = id;
     }
-    run_barriers_check(b);
+    if (is_complete(b, barrier))
+        release(b, id);
 }
 
 /* --- the block -------------------------------------------------------------------- */
@@ -168,29 +225,32 @@ static void report_deadlock(struct block *b)
 {
     char text[200] = "";
     size_t used = 0;
-    struct warp *culprit = &b->warps[0];
+    struct warp *culprit = NULL;
     const struct path *at = NULL;
-    for (uint32_t i = 0; i < b->warp_count; i++)
-        for (uint32_t k = 0; k < b->warps[i].path_count; k++) {
-            const struct path *p = &b->warps[i].paths[k];
-            char file[256];
-            int line;
-            sim_locate(b->launch, p->code, p->pc, file, sizeof file, &line);
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        struct warp *w = &b->warps[i];
+        if (sites_differ(w))
+            return;
+        for (uint32_t k = 0; k < w->path_count; k++) {
+            const struct path *p = &w->paths[k];
             if (at == NULL) {
                 at = p;
-                culprit = &b->warps[i];
+                culprit = w;
             }
-            if (used < sizeof text - 60)
-                used += (size_t)snprintf(text + used, sizeof text - used,
-                                         "%swarp %u lanes 0x%08x at line %d",
-                                         used == 0 ? "" : "; ", i, p->mask, line);
+            if (used < sizeof text - 80)
+                used += (size_t)snprintf(
+                    text + used, sizeof text - used,
+                    p->state == PATH_BARRIER ? "%swarp %u lanes 0x%08x at line %d: "
+                                               "barrier %u"
+                                             : "%swarp %u lanes 0x%08x at line %d",
+                    used == 0 ? "" : "; ", i, p->mask, line_of(b, p), p->barrier);
         }
+    }
     if (at == NULL)
         return;
-    culprit->code = at->code;
-    culprit->pc = at->pc;
-    sim_raise(culprit, SIM_DEADLOCK, first_lane(at->mask), 0, "nobody can go on: %s",
-              text);
+    look_at(culprit, at);
+    sim_raise(culprit, SIM_DEADLOCK, first_lane(at->mask), 0, "nobody can go on: %s%s",
+              text, used >= sizeof text - 80 ? "; ..." : "");
 }
 
 static bool block_done(const struct block *b)
@@ -206,8 +266,7 @@ static void timeout(struct block *b)
     struct warp *w = &b->warps[0];
     while (w->path_count == 0)
         w++;
-    w->code = w->paths[0].code;
-    w->pc = w->paths[0].pc;
+    look_at(w, &w->paths[0]);
     sim_raise(w, SIM_TIMEOUT, first_lane(w->paths[0].mask), 0,
               "the launch has executed %llu warp instructions: is there an endless loop?",
               (unsigned long long)b->launch->step_limit);
@@ -219,18 +278,34 @@ static uint64_t block_turn(struct block *b)
     uint64_t steps = 0;
     for (uint32_t i = 0; i < b->warp_count && !b->worker->stop; i++)
         if (b->warps[i].path_count != 0)
-            steps += run_warp(&b->warps[i], RUN_SLICE);
+            steps += run_warp(&b->warps[i], WARP_SLICE);
     return steps;
 }
 
-static void block_start(struct block *b)
+/* Zero the local memory; big ones by giving the pages back. */
+static void clear_local(struct block *b, size_t warp_bytes)
+{
+    for (uint32_t i = 0; i < b->warp_count && warp_bytes > 0; i++) {
+        uint8_t *local = b->warps[i].local;
+        if (warp_bytes < LOCAL_CLEAR_BYTES ||
+            madvise(local, warp_bytes, MADV_DONTNEED) != 0)
+            memset(local, 0, warp_bytes);
+    }
+}
+
+void run_block_start(struct block *b, uint64_t linear)
 {
     const struct launch *launch = b->launch;
     const unsigned *grid = launch->grid;
-    b->id[0] = (unsigned)(b->linear % grid[0]);
-    b->id[1] = (unsigned)(b->linear / grid[0] % grid[1]);
-    b->id[2] = (unsigned)(b->linear / grid[0] / grid[1]);
+    b->linear = linear;
+    b->id[0] = (unsigned)(linear % grid[0]);
+    b->id[1] = (unsigned)(linear / grid[0] % grid[1]);
+    b->id[2] = (unsigned)(linear / grid[0] / grid[1]);
+    b->live = b->threads;
+    b->steps = b->clock = 0;
     memset(b->barriers, 0, sizeof b->barriers);
+    memset(b->shared, 0xff, b->shared_bytes);
+    clear_local(b, b->worker->run->local_bytes);
     for (uint32_t i = 0; i < b->warp_count; i++)
         run_warp_start(&b->warps[i]);
     for (int i = 0; i < launch->listener_count; i++)
@@ -238,25 +313,38 @@ static void block_start(struct block *b)
             launch->listeners[i]->block_begin(b);
 }
 
-void run_block(struct worker *worker, uint64_t linear)
+void run_block_end(struct block *b)
 {
-    struct block *b = worker->block;
-    struct launch *launch = b->launch;
-    b->linear = linear;
-    block_start(b);
-    while (!worker->stop && !block_done(b)) {
-        uint64_t steps = block_turn(b);
-        worker->steps += steps;
-        if (worker->stop)
-            break;
-        if (steps == 0)
-            report_deadlock(b);
-        if (launch->step_limit != 0 && worker->steps > launch->step_limit)
-            timeout(b);
-        if (interrupt_pending())
-            worker->stop = true;
-    }
+    const struct launch *launch = b->launch;
     for (int i = 0; i < launch->listener_count; i++)
         if (launch->listeners[i]->block_end != NULL)
             launch->listeners[i]->block_end(b);
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        run_warp_drop(&b->warps[i]);
+}
+
+enum block_state run_block(struct block *b)
+{
+    struct worker *worker = b->worker;
+    struct run *run = worker->run;
+    for (uint64_t ran = 0; ran < BLOCK_SLICE;) {
+        uint32_t polls = worker->polls;
+        uint64_t steps = block_turn(b);
+        ran += steps;
+        uint64_t total = __atomic_add_fetch(&run->steps, steps, __ATOMIC_RELAXED);
+        if (!worker->stop && block_done(b))
+            return BLOCK_DONE;
+        if (!worker->stop && steps == 0)
+            report_deadlock(b);
+        if (!worker->stop && b->launch->step_limit != 0 && total > b->launch->step_limit)
+            timeout(b);
+        if (interrupt_pending())
+            __atomic_store_n(&run->interrupted, true, __ATOMIC_RELAXED);
+        if (worker->stop || __atomic_load_n(&run->interrupted, __ATOMIC_RELAXED) ||
+            __atomic_load_n(&run->stop_from, __ATOMIC_RELAXED) <= b->linear)
+            return BLOCK_STOPPED;
+        if ((uint64_t)(worker->polls - polls) * LANES >= steps)
+            return BLOCK_SPINS;
+    }
+    return BLOCK_SLICED;
 }
