@@ -19,11 +19,19 @@ void climb_note(struct climb *climb, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(note, sizeof *climb->notes, format, arguments);
     va_end(arguments);
+    for (int i = 0; i + 1 < climb->note_count; i++)
+        if (strcmp(climb->notes[i], note) == 0) { /* said already */
+            climb->note_count--;
+            return;
+        }
 }
 
-void climb_bench_options(const struct climb *climb, struct bench_options *bench)
+void climb_bench_options(struct climb *climb, const struct rung *rung,
+                         const struct size *size, struct bench_options *bench)
 {
     const struct options *o = climb->options;
+    snprintf(climb->doing, sizeof climb->doing, "%s%.32s %s", rung->cpu ? "CPU " : "",
+             rung_name(rung), format_size(size->m, size->n, size->k).s);
     *bench = (struct bench_options){
         .reps = o->reps,
         .warmup = o->warmup,
@@ -34,6 +42,7 @@ void climb_bench_options(const struct climb *climb, struct bench_options *bench)
         .verify = o->verify,
         .counters = o->counters || o->json,
         .progress = progress_show,
+        .progress_context = climb->doing,
     };
 }
 
@@ -121,7 +130,7 @@ static bool run_gpu(struct climb *climb, const struct rung *rung, struct size si
                     struct error *err)
 {
     struct bench_options bench;
-    climb_bench_options(climb, &bench);
+    climb_bench_options(climb, rung, &size, &bench);
     if (!give_inputs(climb, rung, &bench, err))
         return false;
     if (climb_is_duel(climb) || (climb->options->out && rung == writing_rung(climb)))
@@ -138,7 +147,7 @@ static bool run_cpu(struct climb *climb, const struct rung *rung, struct size si
         return true;
     }
     struct bench_options bench;
-    climb_bench_options(climb, &bench);
+    climb_bench_options(climb, rung, &size, &bench);
     if (!give_inputs(climb, rung, &bench, err))
         return false;
     if (climb->options->out && rung == writing_rung(climb))

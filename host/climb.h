@@ -29,6 +29,7 @@ struct climb {
     struct matrix c;    /* the result to compare or to write */
     char (*notes)[300]; /* printed below the tables */
     int note_count;
+    char doing[80];   /* for the line of progress */
     bool reader_gone; /* what was printed is not taken: no use going on */
 };
 
@@ -41,8 +42,10 @@ void climb_free(struct climb *climb);
 
 void climb_note(struct climb *climb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Fill in the bench options that the command line decides. */
-void climb_bench_options(const struct climb *climb, struct bench_options *bench);
+/* Fill in the bench options that the command line decides; progress will name this
+ * rung and size. */
+void climb_bench_options(struct climb *climb, const struct rung *rung,
+                         const struct size *size, struct bench_options *bench);
 /* GPU against CPU, one rung each, FP32: the differences are worth a line. */
 bool climb_is_duel(const struct climb *climb);
 

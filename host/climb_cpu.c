@@ -67,7 +67,7 @@ void climb_run_cpu(struct climb *climb, const struct rung *rung, struct size siz
                    struct row *row)
 {
     struct bench_options bench;
-    climb_bench_options(climb, &bench);
+    climb_bench_options(climb, rung, &size, &bench);
     double flop = 2.0 * (double)size.m * (double)size.n * (double)size.k;
     size_t rows = flop > NO_QUESTION
                       ? choose_rows(rung->cpu, size, climb->devices->cpu.cpu_threads)

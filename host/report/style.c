@@ -36,7 +36,7 @@ static double seconds_now(void)
 
 void progress_show(void *context, const char *what, double fraction)
 {
-    (void)context;
+    const char *whose = context;
     static double first, last;
     static int terminal = -1;
     if (terminal < 0)
@@ -50,10 +50,7 @@ void progress_show(void *context, const char *what, double fraction)
         return;
     last = now;
     progress_visible = true;
-    if (fraction >= 0 && fraction <= 1)
-        fprintf(stderr, "\r\033[K%.60s %3.0f %%", what, 100 * fraction);
-    else
-        fprintf(stderr, "\r\033[K%.70s", what);
+    fprintf(stderr, "\r\033[K%.48s: %.20s %3.0f %%", whose, what, 100 * fraction);
     fflush(stderr);
 }
 

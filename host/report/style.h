@@ -13,7 +13,7 @@ void style_init(bool no_color);
  * ends with STYLE_PLAIN. */
 const char *style_of(enum style style);
 
-/* Signature of bench_options.progress; `context` is not used. Shows "what 43 %"
+/* Signature of bench_options.progress; `context` is a text. Shows "context: what 43 %"
  * on standard error if that is a terminal and the work has taken a second. */
 void progress_show(void *context, const char *what, double fraction);
 /* Wipe the line. Call before anything else is printed. */
