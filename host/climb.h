@@ -29,7 +29,7 @@ struct climb {
     struct matrix c;    /* the result to compare or to write */
     char (*notes)[300]; /* printed below the tables */
     int note_count;
-    char doing[80];   /* for the line of progress */
+    char doing[96];   /* for the line of progress */
     bool reader_gone; /* what was printed is not taken: no use going on */
 };
 
