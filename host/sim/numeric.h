@@ -81,6 +81,29 @@ static inline uint32_t f32_to_half_bits(uint32_t bits)
     return rest > 0x7f800000u ? 0x7fffu : sign | result;
 }
 
+/* FP64 -> FP32 rounded to odd: if a bit is lost, the last one is set. A second rounding,
+ * to 22 bits or fewer, then is as good as the only one. */
+static inline uint32_t f64_to_f32_odd(double value)
+{
+    float narrow = (float)value;
+    double back = (double)narrow;
+    uint32_t bits = f32_to_bits(narrow);
+    double size = value < 0.0 ? -value : value, back_size = back < 0.0 ? -back : back;
+    uint32_t away = back_size > size, toward = back_size < size;
+    return (bits - (away & ~bits & 1u)) | toward;
+}
+/* The sum of two doubles rounded to odd (Knuth's exact error of a sum). */
+static inline double f64_add_odd(double a, double b)
+{
+    double sum = a + b, part = sum - a;
+    double error = (a - (sum - part)) + (b - part);
+    double size = sum < 0.0 ? -sum : sum, grows = sum < 0.0 ? -error : error;
+    uint64_t bits = f64_to_bits(sum), even = ~bits & 1u;
+    uint64_t more = grows > 0.0, less = grows < 0.0;
+    uint64_t odd = bits + (more & even) - (less & even);
+    return size < bits_to_f64(0x7ff0000000000000u) ? bits_to_f64(odd) : sum;
+}
+
 /* BF16 is the upper half of FP32. */
 static inline float bfloat_value(uint32_t bf)
 {
@@ -100,6 +123,12 @@ static inline uint32_t f32_to_tf32_bits(uint32_t bits)
                ? (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits
                : rounded;
 }
+/* ... nearest, ties to even (cvt.rn) */
+static inline uint32_t f32_to_tf32_even(uint32_t bits)
+{
+    uint32_t rounded = (bits + 0xfffu + (bits >> 13 & 1)) & 0xffffe000u;
+    return (bits & 0x7f800000u) == 0x7f800000u ? f32_to_tf32_bits(bits) : rounded;
+}
 
 /* Round a value to a small float with `fraction` bits and `bias`, nearest even.
  * `most` is the largest finite code; the caller deals with Inf, NaN and overflow. */
@@ -110,10 +139,8 @@ static inline uint32_t f32_to_small(float value, int fraction, int bias)
     int shift = 23 - fraction;
     if (exponent < 1 - bias)
         shift += 1 - bias - exponent;
-    if (shift > 24 || (bits >> 23) == 0)
-        return shift > 25 || bits == 0
-                   ? 0
-                   : (uint32_t)((bits & 0x7fffffu) != 0 && shift == 25);
+    if (shift > 24) /* less than half of the smallest */
+        return 0;
     uint32_t significand = (bits & 0x7fffffu) | 0x800000u;
     uint32_t half = (uint32_t)1 << (shift - 1);
     uint32_t odd = significand >> shift & 1;

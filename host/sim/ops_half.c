@@ -1,129 +1,202 @@
 /* ops_half.c - f16, bf16 and their pairs (PTX ISA 9.0, 9.7.4).
  *
- * An operation is done in FP32 and rounded once to 16 bits. For add, sub, mul that is
- * exact rounding, since FP32 carries more than twice the bits plus two; fma goes
- * through double, where the product and nearly every sum are exact. */
-#include "numeric.h"
+ * An operation is done in FP32 or FP64 and rounded once to 16 bits. Sums of two fit
+ * FP32 well enough for that: it has more than twice the bits plus two. Products and
+ * fma go through FP64, where a product is exact, and are rounded to odd on the way, so
+ * that the last rounding is the only one that counts.
+ *
+ * All executors compute both halves of a 32-bit lane; op->imm keeps the low one of a
+ * single value. */
+#include "approx.h"
 #include "ops.h"
 
-enum half_what { H_ADD, H_SUB, H_MUL, H_FMA, H_NEG, H_ABS, H_MIN, H_MAX, H_EX2, H_TANH };
-
-static const char *const names[] = {"add", "sub", "mul", "fma", "neg",
-                                    "abs", "min", "max", "ex2", "tanh"};
-
-struct half_op {
-    enum half_what what;
-    bool bf, pair, ftz, sat, relu, nan, xorsign;
+enum {
+    HALF_FTZ = 1,
+    HALF_SAT = 2,
+    HALF_RELU = 4,
+    HALF_NAN = 8,
+    HALF_XORSIGN = 16,
 };
 
-static uint32_t flush_half(uint32_t h)
+/* bf: BF16, else FP16. It is a constant in every use. */
+static inline float half_in(uint32_t bits, bool bf, int flags)
 {
-    return (h & 0x7c00) == 0 ? h & 0x8000 : h;
+    uint32_t exponent = bf ? 0x7f80 : 0x7c00;
+    bits = (flags & HALF_FTZ) && (bits & exponent) == 0 ? bits & 0x8000 : bits;
+    return bf ? bfloat_value(bits) : half_value(bits);
 }
 
-static uint32_t pick_half(const struct half_op *o, uint32_t a, uint32_t b)
+static inline uint32_t half_out(uint32_t f32_bits, bool bf, int flags)
 {
-    uint32_t infinity = o->bf ? 0x7f80 : 0x7c00, sign = (a ^ b) & 0x8000;
-    if (o->xorsign) {
-        a &= 0x7fff;
-        b &= 0x7fff;
+    uint32_t h = bf ? f32_to_bfloat_bits(f32_bits) : f32_to_half_bits(f32_bits);
+    uint32_t infinity = bf ? 0x7f80 : 0x7c00, one = bf ? 0x3f80 : 0x3c00;
+    uint32_t nan = (h & 0x7fff) > infinity;
+    if (flags & HALF_FTZ)
+        h = (h & infinity) == 0 ? h & 0x8000 : h;
+    if (flags & HALF_SAT) {
+        h = h > one ? (h & 0x8000 ? 0 : one) : h;
+        h = nan ? 0 : h;
     }
-    bool a_nan = (a & 0x7fff) > infinity, b_nan = (b & 0x7fff) > infinity;
-    int x = a & 0x8000 ? -(int)(a & 0x7fff) - 1 : (int)a;
-    int y = b & 0x8000 ? -(int)(b & 0x7fff) - 1 : (int)b;
-    uint32_t result = (o->what == H_MAX ? x > y : x < y) ? a : b;
-    if (o->nan ? a_nan || b_nan : a_nan && b_nan)
-        return 0x7fff;
-    result = a_nan ? b : b_nan ? a : result;
-    return o->xorsign ? (result & 0x7fff) | sign : result;
-}
-
-static uint32_t one_half(const struct half_op *o, uint32_t a, uint32_t b, uint32_t c)
-{
-    if (o->ftz && !o->bf) {
-        a = flush_half(a);
-        b = flush_half(b);
-        c = flush_half(c);
-    }
-    if (o->what == H_NEG)
-        return a ^ 0x8000;
-    if (o->what == H_ABS)
-        return a & 0x7fff;
-    if (o->what == H_MIN || o->what == H_MAX)
-        return pick_half(o, a, b);
-    double x = o->bf ? bfloat_value(a) : half_value(a);
-    double y = o->bf ? bfloat_value(b) : half_value(b);
-    double z = o->bf ? bfloat_value(c) : half_value(c);
-    double value = o->what == H_ADD   ? x + y
-                   : o->what == H_SUB ? x - y
-                   : o->what == H_MUL ? x * y
-                   : o->what == H_FMA ? x * y + z
-                   : o->what == H_EX2 ? exp2(x)
-                                      : tanh(x);
-    /* round to odd in FP32, so that the second rounding is the only one that counts */
-    float narrow = (float)value;
-    uint32_t bits = f32_to_bits(narrow);
-    if ((double)narrow != value && value == value && !(bits & 1)) {
-        bool away = fabs((double)narrow) > fabs(value);
-        bits = away ? bits - 1 : bits | 1;
-    }
-    uint32_t h = o->bf ? f32_to_bfloat_bits(bits) : f32_to_half_bits(bits);
-    uint32_t one = o->bf ? 0x3f80 : 0x3c00;
-    bool nan = value != value;
-    if (o->ftz && !o->bf)
-        h = flush_half(h);
-    if (o->sat)
-        h = nan || (h & 0x8000) ? 0 : h > one ? one : h;
-    if (o->relu)
-        h = nan ? 0x7fff : h & 0x8000 ? 0 : h;
+    if (flags & HALF_RELU)
+        h = h & 0x8000 ? 0 : h;
     return h;
 }
 
-static void half_any(struct warp *w, const struct op *op)
+static inline uint32_t half_add(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
 {
-    const struct half_op *o = op->extra;
-    const uint32_t *a = row32(w, op->s[0]), *b = row32(w, op->s[1]),
-                   *c = row32(w, op->s[2]);
-    uint32_t *d = row32(w, op->d);
-    for (int l = 0; l < LANES; l++) {
-        if (!(w->mask >> l & 1))
-            continue;
-        uint32_t low = one_half(o, a[l] & 0xffff, b[l] & 0xffff, c[l] & 0xffff);
-        uint32_t high = o->pair ? one_half(o, a[l] >> 16, b[l] >> 16, c[l] >> 16) : 0;
-        d[l] = low | high << 16;
-    }
+    (void)c;
+    return half_out(f32_to_bits(half_in(a, bf, flags) + half_in(b, bf, flags)), bf,
+                    flags);
 }
+static inline uint32_t half_sub(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)c;
+    return half_out(f32_to_bits(half_in(a, bf, flags) - half_in(b, bf, flags)), bf,
+                    flags);
+}
+static inline uint32_t half_mul(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)c;
+    float x = half_in(a, bf, flags), y = half_in(b, bf, flags);
+    uint32_t bits = bf ? f64_to_f32_odd((double)x * (double)y) : f32_to_bits(x * y);
+    return half_out(bits, bf, flags);
+}
+/* FP16: 53 bits hold all of the sum that can matter. BF16 reaches further. */
+static inline uint32_t half_fma(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    double x = (double)half_in(a, bf, flags), y = (double)half_in(b, bf, flags);
+    double z = (double)half_in(c, bf, flags);
+    double sum = bf ? f64_add_odd(x * y, z) : x * y + z;
+    return half_out(f64_to_f32_odd(sum), bf, flags);
+}
+static inline uint32_t half_ex2(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)b, (void)c;
+    double value = approx_exp2((double)half_in(a, bf, flags));
+    return half_out(f64_to_f32_odd(value), bf, flags);
+}
+static inline uint32_t half_tanh(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)b, (void)c;
+    double value = approx_tanh((double)half_in(a, bf, flags));
+    return half_out(f64_to_f32_odd(value), bf, flags);
+}
+
+static inline uint32_t half_flush(uint32_t h, bool bf, int flags)
+{
+    return (flags & HALF_FTZ) && (h & (bf ? 0x7f80u : 0x7c00u)) == 0 ? h & 0x8000 : h;
+}
+static inline uint32_t half_neg(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)b, (void)c;
+    return half_flush(a, bf, flags) ^ 0x8000;
+}
+static inline uint32_t half_abs(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)b, (void)c;
+    return half_flush(a, bf, flags) & 0x7fff;
+}
+
+/* A number wins over NaN unless .NaN; -0 < +0. */
+static inline uint32_t half_pick(uint32_t a, uint32_t b, bool bf, int flags, bool max)
+{
+    uint32_t infinity = bf ? 0x7f80 : 0x7c00, sign = (a ^ b) & 0x8000;
+    a = half_flush(a, bf, flags);
+    b = half_flush(b, bf, flags);
+    a = flags & HALF_XORSIGN ? a & 0x7fff : a;
+    b = flags & HALF_XORSIGN ? b & 0x7fff : b;
+    int32_t x = a & 0x8000 ? -(int32_t)(a & 0x7fff) - 1 : (int32_t)a;
+    int32_t y = b & 0x8000 ? -(int32_t)(b & 0x7fff) - 1 : (int32_t)b;
+    uint32_t result = (max ? x > y : x < y) ? a : b;
+    result = (b & 0x7fff) > infinity ? a : result;
+    result = (a & 0x7fff) > infinity ? b : result;
+    if (flags & HALF_NAN)
+        result = (b & 0x7fff) > infinity ? b : (a & 0x7fff) > infinity ? a : result;
+    uint32_t number = flags & HALF_XORSIGN ? (result & 0x7fff) | sign : result;
+    return (result & 0x7fff) > infinity ? 0x7fff : number;
+}
+static inline uint32_t half_min(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)c;
+    return half_pick(a, b, bf, flags, false);
+}
+static inline uint32_t half_max(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+{
+    (void)c;
+    return half_pick(a, b, bf, flags, true);
+}
+
+/* Two formats, each without and with modifiers. */
+#define HALF_FORM(name, form, bf, flags)                            \
+    LANEWISE(name, uint32_t, uint32_t,                              \
+             (form(a & 0xffff, b & 0xffff, c & 0xffff, bf, flags) | \
+              form(a >> 16, b >> 16, c >> 16, bf, flags) << 16) &   \
+                 (uint32_t)op->imm)
+#define HALF_OP(form)                              \
+    HALF_FORM(form##_f16, form, false, 0)          \
+    HALF_FORM(form##_f16x, form, false, op->flags) \
+    HALF_FORM(form##_bf16, form, true, 0)          \
+    HALF_FORM(form##_bf16x, form, true, op->flags)
+HALF_OP(half_add)
+HALF_OP(half_sub)
+HALF_OP(half_mul)
+HALF_OP(half_fma)
+HALF_OP(half_neg)
+HALF_OP(half_abs)
+HALF_OP(half_min)
+HALF_OP(half_max)
+HALF_OP(half_ex2)
+HALF_OP(half_tanh)
+
+#define FORMS(form)                   \
+    {                                 \
+        {form##_f16, form##_f16x},    \
+        {                             \
+            form##_bf16, form##_bf16x \
+        }                             \
+    }
+static const struct {
+    const char *base;
+    exec_fn *fn[2][2]; /* [bf16][modifiers] */
+    int flops;         /* a value */
+} half_rows[] = {
+    {"add", FORMS(half_add), 1}, {"sub", FORMS(half_sub), 1},
+    {"mul", FORMS(half_mul), 1}, {"fma", FORMS(half_fma), 2},
+    {"neg", FORMS(half_neg), 0}, {"abs", FORMS(half_abs), 0},
+    {"min", FORMS(half_min), 0}, {"max", FORMS(half_max), 0},
+    {"ex2", FORMS(half_ex2), 1}, {"tanh", FORMS(half_tanh), 1},
+};
 
 static bool decode_half(struct decoder *dec, const struct ptx_insn *in,
                         const struct mods *mods, struct op *op)
 {
     enum ptx_type type = mods->type[0];
-    if (type != PTX_F16 && type != PTX_F16X2 && type != PTX_BF16 && type != PTX_BF16X2)
+    bool bf = type == PTX_BF16 || type == PTX_BF16X2;
+    bool pair = type == PTX_F16X2 || type == PTX_BF16X2;
+    if (type != PTX_F16 && !bf && !pair)
         return decode_fail(dec, "not for type .%s", ptx_type_name(type));
     if (mods->type_count != 1)
         return decode_fail(dec, "mixed precision is not supported");
-    if (mods->round != RND_NONE && mods->round != RND_RN)
-        return decode_fail(dec, "only .rn");
-    struct half_op *o = decode_alloc(dec, sizeof *o);
-    *o = (struct half_op){.bf = type == PTX_BF16 || type == PTX_BF16X2,
-                          .pair = type == PTX_F16X2 || type == PTX_BF16X2,
-                          .ftz = mods->ftz,
-                          .sat = mods->sat,
-                          .relu = mods->relu,
-                          .nan = mods->nan,
-                          .xorsign = mods->xorsign_abs};
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
-        if (strcmp(names[i], in->base) == 0)
-            o->what = (enum half_what)i;
-    op->fn = half_any;
-    op->extra = o;
-    op->flops = (o->what == H_FMA ? 2 : 1) * (o->pair ? 2 : 1) * LANES;
-    enum ptx_type as = o->pair ? PTX_B32 : PTX_B16;
+    if ((mods->round != RND_NONE && mods->round != RND_RN) || mods->satfinite)
+        return decode_fail(dec, "takes only .rn, and no .satfinite");
+    op->flags = (uint8_t)((mods->ftz ? HALF_FTZ : 0) | (mods->sat ? HALF_SAT : 0) |
+                          (mods->relu ? HALF_RELU : 0) | (mods->nan ? HALF_NAN : 0) |
+                          (mods->xorsign_abs ? HALF_XORSIGN : 0));
+    op->imm = pair ? 0xffffffffu : 0xffffu;
+    for (size_t i = 0; i < sizeof half_rows / sizeof *half_rows; i++)
+        if (strcmp(half_rows[i].base, in->base) == 0) {
+            op->fn = half_rows[i].fn[bf][op->flags != 0];
+            op->flops = (uint32_t)(half_rows[i].flops * (pair ? 2 : 1) * LANES);
+        }
+    enum ptx_type as = pair ? PTX_B32 : PTX_B16;
     return decode_plain(dec, in, op, as, as);
 }
 
 static const char half_types[] = ".f16 .f16x2 .bf16 .bf16x2";
-enum { HALF = MOD_TYPE | MOD_TYPE2 | MOD_ROUND | MOD_FTZ | MOD_SAT };
+enum {
+    HALF = MOD_TYPE | MOD_TYPE2 | MOD_ROUND | MOD_FTZ | MOD_SAT,
+    PLAIN = MOD_TYPE | MOD_FTZ
+};
 
 static const struct op_row rows[] = {
     {"add", "add{.rn}{.ftz}{.sat}.type d, a, b;", half_types, HALF, SIM_PIPE_FP16, 3, 3,
@@ -134,15 +207,15 @@ static const struct op_row rows[] = {
      decode_half},
     {"fma", "fma.rn{.ftz}{.sat,.relu}.type d, a, b, c;", half_types, HALF, SIM_PIPE_FP16,
      4, 4, decode_half},
-    {"neg", "neg{.ftz}.type d, a;", half_types, HALF, SIM_PIPE_FP16, 2, 2, decode_half},
-    {"abs", "abs{.ftz}.type d, a;", half_types, HALF, SIM_PIPE_FP16, 2, 2, decode_half},
-    {"min", "min{.ftz}{.NaN}{.xorsign.abs}.type d, a, b;", half_types, HALF | MOD_NAN,
+    {"neg", "neg{.ftz}.type d, a;", half_types, PLAIN, SIM_PIPE_FP16, 2, 2, decode_half},
+    {"abs", "abs{.ftz}.type d, a;", half_types, PLAIN, SIM_PIPE_FP16, 2, 2, decode_half},
+    {"min", "min{.ftz}{.NaN}{.xorsign.abs}.type d, a, b;", half_types, PLAIN | MOD_NAN,
      SIM_PIPE_FP16, 3, 3, decode_half},
-    {"max", "max{.ftz}{.NaN}{.xorsign.abs}.type d, a, b;", half_types, HALF | MOD_NAN,
+    {"max", "max{.ftz}{.NaN}{.xorsign.abs}.type d, a, b;", half_types, PLAIN | MOD_NAN,
      SIM_PIPE_FP16, 3, 3, decode_half},
-    {"ex2", "ex2.approx{.ftz}.type d, a;", half_types, HALF | MOD_APPROX, SIM_PIPE_XU, 2,
+    {"ex2", "ex2.approx{.ftz}.type d, a;", half_types, PLAIN | MOD_APPROX, SIM_PIPE_XU, 2,
      2, decode_half},
-    {"tanh", "tanh.approx.type d, a;", half_types, HALF | MOD_APPROX, SIM_PIPE_XU, 2, 2,
-     decode_half},
+    {"tanh", "tanh.approx.type d, a;", half_types, MOD_TYPE | MOD_APPROX, SIM_PIPE_XU, 2,
+     2, decode_half},
 };
 const struct op_family ops_half = {rows, (int)(sizeof rows / sizeof *rows)};
