@@ -67,6 +67,11 @@ COMPARE(compare_f16, uint32_t, float, AS_HALF)
 COMPARE(compare_bf16, uint32_t, float, AS_BFLOAT)
 #define AS_HALF_HIGH(x) half_value((x) >> 16)
 #define AS_BFLOAT_HIGH(x) bfloat_value((x) >> 16)
+#define FLUSH_HALF(x) half_value((x) & ((x)&0x7c00u ? 0xffffu : 0x8000u))
+#define AS_HALF_FTZ(x) FLUSH_HALF(U16(x))
+#define AS_HALF_HIGH_FTZ(x) FLUSH_HALF((x) >> 16)
+COMPARE(compare_f16_ftz, uint32_t, float, AS_HALF_FTZ)
+COMPARE(compare_f16_high_ftz, uint32_t, float, AS_HALF_HIGH_FTZ)
 COMPARE(compare_f16_high, uint32_t, float, AS_HALF_HIGH)
 COMPARE(compare_bf16_high, uint32_t, float, AS_BFLOAT_HIGH)
 
@@ -120,7 +125,7 @@ static void set_value(struct warp *w, const struct op *op)
     if (c->boolean != BOOL_NONE) {
         uint32_t with = *pred(w, op->s[2]);
         result = combine(c, result, with);
-        high = combine(c, high, with);
+        high = c->high != NULL ? combine(c, high, with) : 0;
     }
     uint32_t one = c->out == PTX_F32                            ? 0x3f800000u
                    : c->out == PTX_F16 || c->out == PTX_F16X2   ? 0x3c00u
@@ -129,39 +134,56 @@ static void set_value(struct warp *w, const struct op *op)
                        ? 0xffffu
                        : 0xffffffffu;
     uint32_t *d = row32(w, op->d);
-    for (int l = 0; l < LANES; l++)
-        if (w->mask >> l & 1)
-            d[l] = (result >> l & 1 ? one : 0) | (high >> l & 1 ? one << 16 : 0);
+    uint32_t mask = w->mask;
+    for (int l = 0; l < LANES; l++) {
+        uint32_t value = (result >> l & 1) * one | (high >> l & 1) * (one << 16);
+        d[l] = mask >> l & 1 ? value : d[l];
+    }
+}
+
+/* Which comparisons a type has: outcomes as bits, b: equality only. */
+enum { EQUALITY = 1, ORDER = 2, UNSIGNED = 4, FLOAT = 8 };
+
+static bool has_comparison(enum mod_cmp cmp, int kinds)
+{
+    int kind = cmp == CMP_EQ || cmp == CMP_NE   ? EQUALITY
+               : cmp >= CMP_LT && cmp <= CMP_GE ? ORDER
+               : cmp >= CMP_LO && cmp <= CMP_HS ? UNSIGNED
+                                                : FLOAT;
+    return cmp != CMP_NONE && (kind & kinds) != 0;
 }
 
 static bool find_compare(const struct mods *mods, enum ptx_type type,
                          struct comparison *c)
 {
+    enum { INTEGER = EQUALITY | ORDER, REAL = EQUALITY | ORDER | FLOAT };
     static const struct {
         enum ptx_type type;
-        compare_fn *low, *high;
+        int kinds;
+        compare_fn *low, *high, *low_ftz, *high_ftz;
     } table[] = {
-        {PTX_B16, compare_u16, NULL},
-        {PTX_U16, compare_u16, NULL},
-        {PTX_S16, compare_s16, NULL},
-        {PTX_B32, compare_u32, NULL},
-        {PTX_U32, compare_u32, NULL},
-        {PTX_S32, compare_s32, NULL},
-        {PTX_B64, compare_u64, NULL},
-        {PTX_U64, compare_u64, NULL},
-        {PTX_S64, compare_s64, NULL},
-        {PTX_F32, compare_f32, NULL},
-        {PTX_F64, compare_f64, NULL},
-        {PTX_F16, compare_f16, NULL},
-        {PTX_BF16, compare_bf16, NULL},
-        {PTX_F16X2, compare_f16, compare_f16_high},
-        {PTX_BF16X2, compare_bf16, compare_bf16_high},
+        {PTX_B16, EQUALITY, compare_u16, NULL, NULL, NULL},
+        {PTX_U16, INTEGER | UNSIGNED, compare_u16, NULL, NULL, NULL},
+        {PTX_S16, INTEGER, compare_s16, NULL, NULL, NULL},
+        {PTX_B32, EQUALITY, compare_u32, NULL, NULL, NULL},
+        {PTX_U32, INTEGER | UNSIGNED, compare_u32, NULL, NULL, NULL},
+        {PTX_S32, INTEGER, compare_s32, NULL, NULL, NULL},
+        {PTX_B64, EQUALITY, compare_u64, NULL, NULL, NULL},
+        {PTX_U64, INTEGER | UNSIGNED, compare_u64, NULL, NULL, NULL},
+        {PTX_S64, INTEGER, compare_s64, NULL, NULL, NULL},
+        {PTX_F32, REAL, compare_f32, NULL, compare_f32_ftz, NULL},
+        {PTX_F64, REAL, compare_f64, NULL, NULL, NULL},
+        {PTX_F16, REAL, compare_f16, NULL, compare_f16_ftz, NULL},
+        {PTX_BF16, REAL, compare_bf16, NULL, NULL, NULL},
+        {PTX_F16X2, REAL, compare_f16, compare_f16_high, compare_f16_ftz,
+         compare_f16_high_ftz},
+        {PTX_BF16X2, REAL, compare_bf16, compare_bf16_high, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].type == type) {
-            c->low = mods->ftz && type == PTX_F32 ? compare_f32_ftz : table[i].low;
-            c->high = table[i].high;
-            return true;
+        if (table[i].type == type && has_comparison(mods->cmp, table[i].kinds)) {
+            c->low = mods->ftz ? table[i].low_ftz : table[i].low;
+            c->high = mods->ftz ? table[i].high_ftz : table[i].high;
+            return c->low != NULL;
         }
     return false;
 }
@@ -173,8 +195,7 @@ static bool decode_compare(struct decoder *dec, const struct ptx_insn *in,
     enum ptx_type type = mods->type[to_pred ? 0 : 1];
     struct comparison *c = decode_alloc(dec, sizeof *c);
     bool negated = false;
-    if (mods->cmp == CMP_NONE || !find_compare(mods, type, c) ||
-        mods->type_count != (to_pred ? 1 : 2))
+    if (!find_compare(mods, type, c) || mods->type_count != (to_pred ? 1 : 2))
         return decode_fail(dec, "not for this comparison and type");
     c->boolean = (uint8_t)mods->boolean;
     c->out = mods->type[0];
@@ -189,6 +210,14 @@ static bool decode_compare(struct decoder *dec, const struct ptx_insn *in,
         return false;
     c->negated = negated;
     if (!to_pred) {
+        static const enum ptx_type outs[] = {PTX_U32,  PTX_S32,   PTX_F32,
+                                             PTX_U16,  PTX_S16,   PTX_F16,
+                                             PTX_BF16, PTX_F16X2, PTX_BF16X2};
+        bool known = false;
+        for (size_t i = 0; i < sizeof outs / sizeof *outs; i++)
+            known |= outs[i] == c->out;
+        if (!known)
+            return decode_fail(dec, "the result cannot be .%s", ptx_type_name(c->out));
         op->fn = set_value;
         return decode_dst(dec, &in->operand[0], mods->type[0], &op->d);
     }

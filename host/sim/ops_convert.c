@@ -21,13 +21,64 @@ LANEWISE(s8_s32, uint32_t, uint32_t, (uint32_t)(int32_t)(int8_t)a)
 LANEWISE(u32_u64, uint64_t, uint32_t, a)
 LANEWISE(s32_s64, uint64_t, uint32_t, (uint64_t)(int64_t)(int32_t)a)
 LANEWISE(u64_u32, uint32_t, uint64_t, a)
-LANEWISE(f16_f32, uint32_t, uint32_t, half_to_f32_bits(U16(a)))
+LANEWISE(f16_f32, uint32_t, uint32_t, canon_f32(half_value(U16(a))))
 LANEWISE(f32_f16, uint32_t, uint32_t, f32_to_half_bits(a))
 LANEWISE(bf16_f32, uint32_t, uint32_t, U16(a) << 16)
 LANEWISE(f32_bf16, uint32_t, uint32_t, f32_to_bfloat_bits(a))
 LANEWISE(s32_f32, uint32_t, uint32_t, f32_to_bits((float)(int32_t)a))
 LANEWISE(u32_f32, uint32_t, uint32_t, f32_to_bits((float)a))
-LANEWISE(f32_tf32, uint32_t, uint32_t, f32_to_tf32_bits(a))
+LANEWISE(f32_f64, uint64_t, uint32_t, f64_to_bits((double)bits_to_f32(a)))
+LANEWISE(f64_f32, uint32_t, uint64_t, canon_f32((float)bits_to_f64(a)))
+LANEWISE(s32_f64, uint64_t, uint32_t, f64_to_bits((double)(int32_t)a))
+LANEWISE(u32_f64, uint64_t, uint32_t, f64_to_bits((double)a))
+LANEWISE(tf32_rna, uint32_t, uint32_t, f32_to_tf32_bits(a))
+LANEWISE(tf32_rn, uint32_t, uint32_t, f32_to_tf32_even(a))
+LANEWISE(tf32_rz, uint32_t, uint32_t,
+         (a & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : a & 0xffffe000u)
+
+/* .relu: what is not greater than 0 becomes +0, NaN stays */
+static inline uint32_t relu_f32(uint32_t bits)
+{
+    return (bits & 0x80000000u) && (bits & 0x7fffffffu) <= 0x7f800000u ? 0 : bits;
+}
+LANEWISE(tf32_rna_relu, uint32_t, uint32_t, f32_to_tf32_bits(relu_f32(a)))
+LANEWISE(tf32_rn_relu, uint32_t, uint32_t, f32_to_tf32_even(relu_f32(a)))
+
+/* two f32 -> two halves, nearest even; a goes to the upper half */
+LANEWISE(pack_f16, uint32_t, uint32_t, f32_to_half_bits(a) << 16 | f32_to_half_bits(b))
+LANEWISE(pack_bf16, uint32_t, uint32_t,
+         f32_to_bfloat_bits(a) << 16 | f32_to_bfloat_bits(b))
+LANEWISE(pack_f16_relu, uint32_t, uint32_t,
+         f32_to_half_bits(relu_f32(a)) << 16 | f32_to_half_bits(relu_f32(b)))
+LANEWISE(pack_bf16_relu, uint32_t, uint32_t,
+         f32_to_bfloat_bits(relu_f32(a)) << 16 | f32_to_bfloat_bits(relu_f32(b)))
+
+/* f32 -> 32-bit integers: round, then clamp; NaN gives 0 */
+#define IN_F32 bits_to_f32(op->flags ? flush_bits(a) : a)
+static inline uint32_t clamp_to_s32(float x)
+{
+    int32_t whole = (int32_t)(x >= -2147483648.0f && x < 2147483648.0f ? x : 0.0f);
+    uint32_t value = x >= 2147483648.0f ? 0x7fffffffu : (uint32_t)whole;
+    return x < -2147483648.0f ? 0x80000000u : value;
+}
+static inline uint32_t clamp_to_u32(float x)
+{
+    uint32_t high = x >= 2147483648.0f;
+    float low = high ? x - 2147483648.0f : x;
+    int32_t whole = (int32_t)(low > 0.0f && low < 2147483648.0f ? low : 0.0f);
+    uint32_t value = (uint32_t)whole | high << 31;
+    return x >= 4294967296.0f ? 0xffffffffu : value;
+}
+#define TO_INT(mode, function)                                                   \
+    LANEWISE(f32_s32_##mode, uint32_t, uint32_t, clamp_to_s32(function(IN_F32))) \
+    LANEWISE(f32_u32_##mode, uint32_t, uint32_t, clamp_to_u32(function(IN_F32))) \
+    LANEWISE(f32_##mode, uint32_t, uint32_t, canon_f32(function(IN_F32)))
+TO_INT(rni, __builtin_nearbyintf)
+TO_INT(rzi, __builtin_truncf)
+TO_INT(rmi, __builtin_floorf)
+TO_INT(rpi, __builtin_ceilf)
+LANEWISE(f32_sat, uint32_t, uint32_t, saturate_f32(op->flags ? flush_bits(a) : a))
+LANEWISE(f32_ftz, uint32_t, uint32_t, canon_f32(bits_to_f32(flush_bits(a))))
 
 /* --- conversion: everything ------------------------------------------------------- */
 
@@ -47,7 +98,7 @@ static double read_float(enum ptx_type type, uint64_t bits, bool ftz)
 {
     switch (type) {
     case PTX_F16:
-        return half_value((uint32_t)bits & 0xffff);
+        return bits_to_f32(canon_f32(half_value((uint32_t)bits & 0xffff)));
     case PTX_BF16:
         return bfloat_value((uint32_t)bits & 0xffff);
     case PTX_F32:
@@ -75,16 +126,13 @@ static double round_integral(double x, enum mod_round round)
     }
 }
 
-/* Clamp; NaN gives 0 for results of up to 32 bits, else 0x8000000000000000. */
+/* Clamp. NaN gives 0, or the top bit alone for a 64-bit result or a double. */
 static uint64_t float_to_int(double x, enum ptx_type to, bool wide_source)
 {
     int bits = ptx_type_bits(to);
     bool is_signed = is_signed_type(to);
     if (x != x)
-        return bits == 64 || wide_source ? (bits == 64                ? (uint64_t)1 << 63
-                                            : is_signed && bits == 32 ? 0x80000000u
-                                                                      : 0)
-                                         : 0;
+        return bits == 64 || wide_source ? (uint64_t)1 << (bits - 1) : 0;
     double most = ldexp(1.0, is_signed ? bits - 1 : bits);
     double least = is_signed ? -most : 0.0;
     uint64_t top = is_signed    ? ((uint64_t)1 << (bits - 1)) - 1
@@ -162,7 +210,7 @@ static uint64_t write_float(const struct conversion *c, double x, bool from_int6
                                : is_signed_type(c->from) ? (double)(int64_t)raw
                                                          : (double)raw;
         result = f64_to_bits(wide);
-    } else if (c->to == PTX_F32 || c->to == PTX_TF32) {
+    } else if (c->to == PTX_F32) {
         volatile float from64 = !from_int64               ? 0.0f
                                 : is_signed_type(c->from) ? (float)(int64_t)raw
                                                           : (float)raw;
@@ -174,9 +222,6 @@ static uint64_t write_float(const struct conversion *c, double x, bool from_int6
     fesetround(FE_TONEAREST);
     if (c->ftz && c->to == PTX_F32)
         result = flush_bits((uint32_t)result);
-    if (c->to == PTX_TF32)
-        result = c->round == RND_RZ ? result & 0xffffe000u
-                                    : f32_to_tf32_bits((uint32_t)result);
     return result;
 }
 
@@ -204,8 +249,10 @@ static uint64_t int_to_int(const struct conversion *c, uint64_t raw)
             value = (int64_t)top;
         }
     }
-    /* the register may be wider than the type: keep the sign */
-    return (uint64_t)value;
+    /* the register may be wider than the type: fill it by the type's sign */
+    return to_signed  ? (uint64_t)sign_extend((uint64_t)value, to)
+           : to == 64 ? (uint64_t)value
+                      : (uint64_t)value & (((uint64_t)1 << to) - 1);
 }
 
 static uint64_t convert(const struct conversion *c, uint64_t raw)
@@ -270,6 +317,25 @@ static void cvt_pack2(struct warp *w, const struct op *op)
     }
 }
 
+/* cvt.rn.satfinite.{e4m3x2,e5m2x2}.f16x2 d, a */
+static void cvt_pack8(struct warp *w, const struct op *op)
+{
+    const struct conversion *c = op->extra;
+    const uint32_t *a = row32(w, op->s[0]);
+    uint32_t *d = row32(w, op->d);
+    for (int l = 0; l < LANES; l++) {
+        if (!(w->mask >> l & 1))
+            continue;
+        uint32_t part[2];
+        for (int i = 0; i < 2; i++) {
+            uint32_t bits = half_to_f32_bits(a[l] >> (16 * i) & 0xffff);
+            float x = bits_to_f32(c->relu ? relu_f32(bits) : bits);
+            part[i] = c->to == PTX_E4M3X2 ? f32_to_e4m3(x) : f32_to_e5m2(x);
+        }
+        d[l] = part[0] | part[1] << 8;
+    }
+}
+
 /* cvt.rn.f16x2.{e4m3x2,e5m2x2} d, a */
 static void cvt_unpack8(struct warp *w, const struct op *op)
 {
@@ -283,9 +349,8 @@ static void cvt_unpack8(struct warp *w, const struct op *op)
         for (int i = 0; i < 2; i++) {
             uint32_t code = a[l] >> (8 * i) & 0xff;
             float x = c->from == PTX_E4M3X2 ? e4m3_value(code) : e5m2_value(code);
-            if (c->relu && !(x > 0))
-                x = x != x ? x : 0.0f;
-            part[i] = f32_to_half_bits(f32_to_bits(x));
+            uint32_t bits = f32_to_bits(x);
+            part[i] = f32_to_half_bits(c->relu ? relu_f32(bits) : bits);
         }
         d[l] = part[0] | part[1] << 16;
     }
@@ -309,35 +374,87 @@ static void cvt_pack_int(struct warp *w, const struct op *op)
     }
 }
 
-static exec_fn *usual_pair(const struct conversion *c, int to_lane, int from_lane)
+/* The usual pairs. `round`: RND_NONE fits .rn and no rounding. `flags`: which of .ftz,
+ * .sat and .relu the executor honours; all others must be absent. */
+enum { CVT_FTZ = 1, CVT_SAT = 2, CVT_RELU = 4, CVT_ANY_FTZ = 8 };
+
+static const struct usual_pair {
+    enum ptx_type to, from;
+    enum mod_round round;
+    int flags;
+    exec_fn *fn;
+} usual_pairs[] = {
+    {PTX_U64, PTX_U32, RND_NONE, 0, u32_u64},
+    {PTX_S64, PTX_U32, RND_NONE, 0, u32_u64},
+    {PTX_S64, PTX_S32, RND_NONE, 0, s32_s64},
+    {PTX_U64, PTX_S32, RND_NONE, 0, s32_s64},
+    {PTX_U32, PTX_U64, RND_NONE, 0, u64_u32},
+    {PTX_S32, PTX_S64, RND_NONE, 0, u64_u32},
+    {PTX_U32, PTX_S64, RND_NONE, 0, u64_u32},
+    {PTX_S32, PTX_U64, RND_NONE, 0, u64_u32},
+    {PTX_U32, PTX_U16, RND_NONE, 0, low_16},
+    {PTX_S32, PTX_U16, RND_NONE, 0, low_16},
+    {PTX_S32, PTX_S16, RND_NONE, 0, s16_s32},
+    {PTX_U32, PTX_S16, RND_NONE, 0, s16_s32},
+    {PTX_U16, PTX_U32, RND_NONE, 0, low_16},
+    {PTX_U16, PTX_S32, RND_NONE, 0, low_16},
+    {PTX_S16, PTX_S32, RND_NONE, 0, s16_s32},
+    {PTX_S16, PTX_U32, RND_NONE, 0, s16_s32},
+    {PTX_U32, PTX_U8, RND_NONE, 0, low_8},
+    {PTX_S32, PTX_S8, RND_NONE, 0, s8_s32},
+    {PTX_U32, PTX_S32, RND_NONE, 0, copy_32},
+    {PTX_S32, PTX_U32, RND_NONE, 0, copy_32},
+    {PTX_F32, PTX_F16, RND_NONE, 0, f16_f32},
+    {PTX_F32, PTX_BF16, RND_NONE, 0, bf16_f32},
+    {PTX_F16, PTX_F32, RND_NONE, 0, f32_f16},
+    {PTX_BF16, PTX_F32, RND_NONE, 0, f32_bf16},
+    {PTX_F32, PTX_S32, RND_NONE, 0, s32_f32},
+    {PTX_F32, PTX_U32, RND_NONE, 0, u32_f32},
+    {PTX_F64, PTX_F32, RND_NONE, 0, f32_f64},
+    {PTX_F32, PTX_F64, RND_NONE, 0, f64_f32},
+    {PTX_F64, PTX_S32, RND_NONE, 0, s32_f64},
+    {PTX_F64, PTX_U32, RND_NONE, 0, u32_f64},
+    {PTX_F32, PTX_F32, RND_NONE, CVT_SAT, f32_sat},
+    {PTX_F32, PTX_F32, RND_NONE, CVT_SAT | CVT_FTZ, f32_sat},
+    {PTX_F32, PTX_F32, RND_NONE, CVT_FTZ, f32_ftz},
+    {PTX_F32, PTX_F32, RND_RNI, CVT_ANY_FTZ, f32_rni},
+    {PTX_F32, PTX_F32, RND_RZI, CVT_ANY_FTZ, f32_rzi},
+    {PTX_F32, PTX_F32, RND_RMI, CVT_ANY_FTZ, f32_rmi},
+    {PTX_F32, PTX_F32, RND_RPI, CVT_ANY_FTZ, f32_rpi},
+    {PTX_S32, PTX_F32, RND_RNI, CVT_ANY_FTZ, f32_s32_rni},
+    {PTX_S32, PTX_F32, RND_RZI, CVT_ANY_FTZ, f32_s32_rzi},
+    {PTX_S32, PTX_F32, RND_RMI, CVT_ANY_FTZ, f32_s32_rmi},
+    {PTX_S32, PTX_F32, RND_RPI, CVT_ANY_FTZ, f32_s32_rpi},
+    {PTX_U32, PTX_F32, RND_RNI, CVT_ANY_FTZ, f32_u32_rni},
+    {PTX_U32, PTX_F32, RND_RZI, CVT_ANY_FTZ, f32_u32_rzi},
+    {PTX_U32, PTX_F32, RND_RMI, CVT_ANY_FTZ, f32_u32_rmi},
+    {PTX_U32, PTX_F32, RND_RPI, CVT_ANY_FTZ, f32_u32_rpi},
+    {PTX_TF32, PTX_F32, RND_RNA, 0, tf32_rna},
+    {PTX_TF32, PTX_F32, RND_RNA, CVT_RELU, tf32_rna_relu},
+    {PTX_TF32, PTX_F32, RND_NONE, 0, tf32_rn},
+    {PTX_TF32, PTX_F32, RND_NONE, CVT_RELU, tf32_rn_relu},
+    {PTX_TF32, PTX_F32, RND_RZ, 0, tf32_rz},
+    {PTX_F16X2, PTX_F32, RND_NONE, 0, pack_f16},
+    {PTX_BF16X2, PTX_F32, RND_NONE, 0, pack_bf16},
+    {PTX_F16X2, PTX_F32, RND_NONE, CVT_RELU, pack_f16_relu},
+    {PTX_BF16X2, PTX_F32, RND_NONE, CVT_RELU, pack_bf16_relu},
+};
+
+static exec_fn *find_pair(const struct conversion *c, int to_lane, int from_lane)
 {
-    static const struct {
-        enum ptx_type to, from;
-        bool exact; /* no rounding can happen */
-        exec_fn *fn;
-    } pairs[] = {
-        {PTX_U64, PTX_U32, true, u32_u64},  {PTX_S64, PTX_U32, true, u32_u64},
-        {PTX_S64, PTX_S32, true, s32_s64},  {PTX_U64, PTX_S32, true, s32_s64},
-        {PTX_U32, PTX_U64, true, u64_u32},  {PTX_S32, PTX_S64, true, u64_u32},
-        {PTX_U32, PTX_S64, true, u64_u32},  {PTX_S32, PTX_U64, true, u64_u32},
-        {PTX_U32, PTX_U16, true, low_16},   {PTX_S32, PTX_U16, true, low_16},
-        {PTX_S32, PTX_S16, true, s16_s32},  {PTX_U32, PTX_S16, true, s16_s32},
-        {PTX_U16, PTX_U32, true, low_16},   {PTX_U16, PTX_S32, true, low_16},
-        {PTX_S16, PTX_S32, true, s16_s32},  {PTX_S16, PTX_U32, true, s16_s32},
-        {PTX_U32, PTX_U8, true, low_8},     {PTX_S32, PTX_S8, true, s8_s32},
-        {PTX_U32, PTX_S32, true, copy_32},  {PTX_S32, PTX_U32, true, copy_32},
-        {PTX_F32, PTX_F16, true, f16_f32},  {PTX_F32, PTX_BF16, true, bf16_f32},
-        {PTX_F16, PTX_F32, false, f32_f16}, {PTX_BF16, PTX_F32, false, f32_bf16},
-        {PTX_F32, PTX_S32, false, s32_f32}, {PTX_F32, PTX_U32, false, u32_f32},
-    };
-    if (c->sat || c->ftz || c->relu || c->satfinite)
+    enum mod_round round = c->round == RND_RN ? RND_NONE : c->round;
+    int flags =
+        (c->ftz ? CVT_FTZ : 0) | (c->sat ? CVT_SAT : 0) | (c->relu ? CVT_RELU : 0);
+    if (c->satfinite || to_lane != (ptx_type_bits(c->to) == 64 ? 8 : 4) ||
+        from_lane != (ptx_type_bits(c->from) == 64 ? 8 : 4))
         return NULL;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (pairs[i].to == c->to && pairs[i].from == c->from &&
-            (pairs[i].exact || c->round == RND_RN || c->round == RND_NONE) &&
-            to_lane == (ptx_type_bits(c->to) == 64 ? 8 : 4) &&
-            from_lane == (ptx_type_bits(c->from) == 64 ? 8 : 4))
-            return pairs[i].fn;
+    for (size_t i = 0; i < sizeof usual_pairs / sizeof *usual_pairs; i++) {
+        const struct usual_pair *pair = &usual_pairs[i];
+        int wanted = pair->flags == CVT_ANY_FTZ ? flags & CVT_FTZ : pair->flags;
+        if (pair->to == c->to && pair->from == c->from && pair->round == round &&
+            wanted == flags)
+            return pair->fn;
+    }
     return NULL;
 }
 
@@ -369,8 +486,15 @@ static bool decode_cvt(struct decoder *dec, const struct ptx_insn *in,
         if (c->to != PTX_F16X2 && c->to != PTX_BF16X2 && c->to != PTX_E4M3X2 &&
             c->to != PTX_E5M2X2)
             return decode_fail(dec, "not to type .%s", ptx_type_name(c->to));
-        op->fn = cvt_pack2;
-        return decode_plain(dec, in, op, PTX_B32, PTX_F32);
+        op->fn = find_pair(c, 4, 4);
+        if (op->fn == NULL)
+            op->fn = cvt_pack2;
+        bool eight = c->to == PTX_E4M3X2 || c->to == PTX_E5M2X2;
+        return decode_plain(dec, in, op, eight ? PTX_B16 : PTX_B32, PTX_F32);
+    }
+    if ((c->to == PTX_E4M3X2 || c->to == PTX_E5M2X2) && c->from == PTX_F16X2) {
+        op->fn = cvt_pack8;
+        return decode_plain(dec, in, op, PTX_B16, PTX_B32);
     }
     if (c->to == PTX_F16X2 && (c->from == PTX_E4M3X2 || c->from == PTX_E5M2X2)) {
         op->fn = cvt_unpack8;
@@ -386,10 +510,12 @@ static bool decode_cvt(struct decoder *dec, const struct ptx_insn *in,
     op->width = ptx_type_bits(from) == 64 ? 8 : 4;
     if (to_int && from_int)
         op->pipe = SIM_PIPE_ALU;
-    op->fn = usual_pair(c, op->count, op->width);
+    op->flags = c->ftz;
+    op->fn = find_pair(c, op->count, op->width);
+    if (op->fn == NULL && c->to == PTX_TF32)
+        return decode_fail(dec, ".tf32 takes .rna, .rn or .rz, from .f32");
     if (op->fn == NULL)
-        op->fn = c->to == PTX_TF32 && c->from == PTX_F32 && c->round == RND_RNA ? f32_tf32
-                                                                                : cvt_any;
+        op->fn = cvt_any;
     return decode_plain(dec, in, op, to, from);
 }
 
