@@ -11,6 +11,7 @@ CC ?= cc
 NVCC ?= nvcc
 CLANG ?= clang
 BUILD ?= build
+PLOT_FLAGS ?= -s 1024
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 V ?= 0
 
@@ -77,7 +78,7 @@ TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/%.o)
 .NOTPARALLEL:
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all help deps deps-dev test lint format clean FORCE
+.PHONY: all help deps deps-dev test plots lint format clean FORCE
 
 SUB = +$(Q)$(MAKE) --no-print-directory -j$(JOBS)
 
@@ -101,6 +102,15 @@ test: ## build and run the Criterion tests
 	$(SUB) $(BUILD)/tests/run_tests $(BUILD)/run.all $(BUILD)/tests/fake_libcuda.so
 	$(Q)PEAKBOUND_RUN=$(BUILD)/run.all PEAKBOUND_FAKE=$(BUILD)/tests/fake_libcuda.so \
 	    $(BUILD)/tests/run_tests -j$(JOBS) $(TEST_FLAGS)
+
+plots: ## draw the ladder of ./run into build/plots (needs gnuplot)
+	$(Q)command -v gnuplot >/dev/null || { echo "make: plots need gnuplot: apt-get install gnuplot-nox (dnf, brew: gnuplot)" >&2; exit 3; }
+	$(SUB) $(BUILD)/run.all
+	$(Q)mkdir -p $(BUILD)/plots
+	$(Q)$(BUILD)/run.all -l 6 $(PLOT_FLAGS) --json $(BUILD)/plots/results.json
+	$(Q)awk -f plots/results_to_tsv.awk $(BUILD)/plots/results.json > $(BUILD)/plots/results.tsv
+	$(Q)gnuplot -e "data='$(BUILD)/plots/results.tsv'; out='$(BUILD)/plots/ladder'" plots/ladder.gp
+	@echo "plots: $(BUILD)/plots/ladder.svg and .png"
 
 lint: ## format check, shell check, layer check
 	$(Q)clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h' '*.cu')
