@@ -2,8 +2,8 @@
  * and the event for the listeners. Static functions, because every ops_*.c that
  * touches memory is built per instruction set.
  *
- * The order is always: access_addresses, access_resolve, move the data through
- * access.host, then nothing else; access_resolve has told the listeners. */
+ * The order is always: access_locate (or access_addresses and access_resolve), which
+ * tells the listeners; then move the data through resolved.host. */
 #ifndef PEAKBOUND_SIM_ACCESS_H
 #define PEAKBOUND_SIM_ACCESS_H
 
@@ -140,6 +140,78 @@ static inline bool access_aligned(const uint64_t *address, uint8_t pattern,
     return (odd & (align - 1)) == 0;
 }
 
+/* The addresses of a whole warp and what is to know of them, in one pass: true if all
+ * are aligned and inside [low, low + size), with the pattern; else look closer. */
+static inline bool access_scan64(const uint64_t *base, uint64_t imm, uint64_t low,
+                                 uint64_t size, uint32_t bytes, uint32_t align,
+                                 uint64_t *address, uint8_t *pattern)
+{
+    if (size < bytes)
+        return false;
+    uint64_t a = base[0] + imm, end = low + size - bytes, b = bytes;
+    address_vec first = {a, a, a, a}, expect = {a, a + b, a + 2 * b, a + 3 * b};
+    address_vec step = {4 * b, 4 * b, 4 * b, 4 * b}, more = {imm, imm, imm, imm};
+    address_vec lows = {low, low, low, low}, ends = {end, end, end, end};
+    address_vec differ = {0}, jump = {0}, out = {0}, odd = {0};
+    for (int l = 0; l < LANES; l += 4) {
+        address_vec v;
+        memcpy(&v, base + l, sizeof v);
+        v += more;
+        memcpy(address + l, &v, sizeof v);
+        differ |= v ^ first;
+        jump |= v ^ expect;
+        expect += step;
+        out |= (v - lows) | (ends - v);
+        odd |= v;
+    }
+    *pattern = address_or(&differ) == 0 ? PATTERN_UNIFORM
+               : address_or(&jump) == 0 ? PATTERN_CONSECUTIVE
+                                        : PATTERN_ANY;
+    return (int64_t)address_or(&out) >= 0 && (address_or(&odd) & (align - 1)) == 0;
+}
+
+/* The same for 32-bit addresses in shared memory, [0, size). address is filled in only
+ * for PATTERN_ANY; else just address[0]. */
+typedef uint32_t offset_vec __attribute__((vector_size(32)));
+
+static inline uint32_t offset_or(const offset_vec *v)
+{
+    address_vec wide;
+    memcpy(&wide, v, sizeof wide);
+    uint64_t all = address_or(&wide);
+    return (uint32_t)(all | all >> 32);
+}
+
+static inline bool access_scan32(const uint32_t *base, uint32_t imm, uint32_t size,
+                                 uint32_t bytes, uint32_t align, uint64_t *address,
+                                 uint8_t *pattern)
+{
+    if (size < bytes)
+        return false;
+    uint32_t a = base[0] + imm, end = size - bytes;
+    offset_vec zero = {0}, lane = {0, 1, 2, 3, 4, 5, 6, 7}, first = zero + a,
+               expect = lane * bytes + a;
+    offset_vec differ = {0}, jump = {0}, out = {0}, odd = {0};
+    for (int l = 0; l < LANES; l += 8) {
+        offset_vec v;
+        memcpy(&v, base + l, sizeof v);
+        v += imm;
+        differ |= v ^ first;
+        jump |= v ^ expect;
+        expect += 8 * bytes;
+        out |= v | (end - v);
+        odd |= v;
+    }
+    address[0] = a;
+    *pattern = offset_or(&differ) == 0 ? PATTERN_UNIFORM
+               : offset_or(&jump) == 0 ? PATTERN_CONSECUTIVE
+                                       : PATTERN_ANY;
+    if (*pattern == PATTERN_ANY)
+        for (int l = 0; l < LANES; l++)
+            address[l] = base[l] + imm;
+    return (int32_t)offset_or(&out) >= 0 && (offset_or(&odd) & (align - 1)) == 0;
+}
+
 /* Check and locate one access of w->mask's lanes, of `bytes` a lane aligned to
  * `align`, in `space` (generic already resolved). False after a fault. */
 static inline bool access_find(struct warp *w, uint8_t space, uint8_t kind,
@@ -190,8 +262,8 @@ static inline bool access_find(struct warp *w, uint8_t space, uint8_t kind,
                                        address[first_lane(w->mask)]);
         r->host = (uintptr_t)a->host - a->address;
     }
-    if (r->pattern == PATTERN_CONSECUTIVE && space == PTX_LOCAL)
-        r->pattern = PATTERN_ANY;
+    if (space == PTX_LOCAL)
+        r->pattern = PATTERN_ANY; /* equal offsets, but a memory for each lane */
     return true;
 }
 
@@ -204,6 +276,37 @@ static inline bool access_resolve(struct warp *w, const struct op *op, uint8_t s
         return false;
     access_notify(w, op, space, kind, bytes, r->pattern, address);
     return true;
+}
+
+/* Compute the addresses, check and locate: first the quick way, which serves a whole warp
+ * inside the allocation that this instruction hit last. Listeners are told. */
+static inline bool access_locate(struct warp *w, const struct op *op, uint8_t space,
+                                 uint8_t kind, uint32_t bytes, struct resolved *r)
+{
+    uint64_t *address = w->worker->address;
+    if (w->mask == FULL_MASK && space == PTX_SHARED && (op->flags & OP_BASE32)) {
+        if (access_scan32(row32(w, op->s[0]), (uint32_t)op->imm, w->block->shared_bytes,
+                          bytes, bytes, address, &r->pattern)) {
+            r->host = (uintptr_t)w->block->shared;
+            r->scattered = false;
+            r->offset = address;
+            access_notify(w, op, space, kind, bytes, r->pattern, address);
+            return true;
+        }
+    } else if (w->mask == FULL_MASK && space == PTX_GLOBAL && !(op->flags & OP_BASE32)) {
+        const struct allocation *a = w->worker->last[w->code->base + w->pc];
+        if (a != NULL && !(a->read_only && kind != ACCESS_LOAD) &&
+            access_scan64(row64(w, op->s[0]), op->imm, a->address, a->bytes, bytes, bytes,
+                          address, &r->pattern)) {
+            r->host = (uintptr_t)a->host - a->address;
+            r->scattered = false;
+            r->offset = address;
+            access_notify(w, op, space, kind, bytes, r->pattern, address);
+            return true;
+        }
+    }
+    access_addresses(w, op, address);
+    return access_resolve(w, op, space, kind, bytes, bytes, address, r);
 }
 
 static inline uint8_t *access_lane(const struct resolved *r, int lane)

@@ -58,11 +58,19 @@ struct cache {
     struct line lines[];
 };
 
+/* A shared-memory access that was counted before: lanes at the same distances from the
+ * first one, wherever that is, need as many wavefronts. */
+struct shape {
+    uint64_t distance[LANES];
+    uint32_t mask, bytes, wavefronts, ideal;
+};
+
 struct counts {
     struct totals *totals;
     struct sim_counters c;
     struct cache *idle;
     struct op_counts *ops; /* per op */
+    struct shape **shapes; /* per op, allocated when it first scatters */
 };
 
 /* --- touched sectors ----------------------------------------------------------------- */
@@ -113,21 +121,48 @@ static void mark(struct counts *n, struct warp *w, uint64_t sector, bool write)
 
 /* --- global ------------------------------------------------------------------------ */
 
+static struct line *l1_line(const struct counts *n, const struct warp *w, uint64_t line)
+{
+    /* spread rows of a power-of-two stride over the lines */
+    struct line *at =
+        &((struct cache *)w->block->counts)
+             ->lines[(line ^ line >> 7 ^ line >> 13) & (n->totals->l1_lines - 1)];
+    if (at->tag != line) {
+        at->tag = line;
+        at->sectors = 0;
+    }
+    return at;
+}
+
+/* Sectors first to last, one after the other: a line at a time. */
+static void l1_load_range(struct counts *n, struct warp *w, uint64_t first, uint64_t last)
+{
+    uint32_t hits = 0, count = (uint32_t)(last - first + 1);
+    for (uint64_t line = first >> 2; line <= last >> 2; line++) {
+        uint32_t wanted = 15;
+        if (line == first >> 2)
+            wanted &= 15u << (first & 3);
+        if (line == last >> 2)
+            wanted &= 15u >> (3 - (last & 3));
+        struct line *at = l1_line(n, w, line);
+        hits += (uint32_t)__builtin_popcount(wanted & at->sectors);
+        for (uint32_t missing = wanted & ~at->sectors; missing; missing &= missing - 1)
+            mark(n, w, line << 2 | (uint64_t)__builtin_ctz(missing), false);
+        at->sectors |= wanted;
+    }
+    n->c.l1_sectors += count;
+    n->c.l1_sector_hits += hits;
+    n->c.l2_sectors_read += count - hits;
+}
+
 /* Look the sectors up in the block's L1; those not there are read from L2. */
 static void l1_load(struct counts *n, struct warp *w, const uint64_t *sector,
                     uint32_t count)
 {
-    uint32_t lines = n->totals->l1_lines, hits = 0;
+    uint32_t hits = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t line = sector[i] >> 2;
         uint32_t bit = 1u << (sector[i] & 3);
-        /* spread rows of a power-of-two stride over the lines */
-        struct line *at = &((struct cache *)w->block->counts)
-                               ->lines[(line ^ line >> 7 ^ line >> 13) & (lines - 1)];
-        if (at->tag != line) {
-            at->tag = line;
-            at->sectors = 0;
-        }
+        struct line *at = l1_line(n, w, sector[i] >> 2);
         if (at->sectors & bit) {
             hits++;
         } else {
@@ -195,12 +230,14 @@ static uint32_t scattered_load(struct counts *n, struct warp *w, const struct ac
 static void global_load(struct counts *n, struct warp *w, const struct access *a,
                         uint32_t index)
 {
-    uint64_t sector[2 * LANES + 2];
     uint32_t count;
     n->c.global_ld_requests++;
     if (a->pattern != PATTERN_ANY) {
-        count = piece_sectors(a, sector);
-        l1_load(n, w, sector, count);
+        uint64_t from = a->address[__builtin_ctz(a->mask)];
+        uint64_t bytes = a->pattern == PATTERN_UNIFORM ? 1 : (uint64_t)a->bytes * LANES;
+        uint64_t first = from >> 5, last = (from + bytes - 1) >> 5;
+        count = (uint32_t)(last - first + 1);
+        l1_load_range(n, w, first, last);
     } else {
         count = scattered_load(n, w, a);
     }
@@ -233,15 +270,37 @@ static void global_write(struct counts *n, struct warp *w, const struct access *
 
 /* --- shared ------------------------------------------------------------------------ */
 
+static const struct shape *find_shape(struct counts *n, const struct access *a,
+                                      uint32_t index)
+{
+    struct shape *shape = n->shapes[index];
+    uint64_t first = a->address[__builtin_ctz(a->mask)], differ = 0;
+    if (shape == NULL)
+        shape = n->shapes[index] = xcalloc(1, sizeof *shape);
+    for (int l = 0; l < LANES; l++)
+        differ |= shape->distance[l] ^ (a->address[l] - first);
+    if (differ != 0 || shape->mask != a->mask || shape->bytes != a->bytes) {
+        for (int l = 0; l < LANES; l++)
+            shape->distance[l] = a->address[l] - first;
+        shape->mask = a->mask;
+        shape->bytes = a->bytes;
+        shape->wavefronts =
+            count_wavefronts(a->address, a->mask, a->bytes, &shape->ideal);
+    }
+    return shape;
+}
+
 static void shared_access(struct counts *n, const struct access *a, uint32_t index)
 {
     uint32_t wavefronts, ideal;
     uint32_t words = a->bytes <= 4 ? 1 : a->bytes / 4u;
     if (a->pattern == PATTERN_CONSECUTIVE ||
-        (a->pattern == PATTERN_UNIFORM && words == 1)) {
+        (a->pattern == PATTERN_UNIFORM && (words == 1 || a->mask == FULL_MASK))) {
         wavefronts = ideal = words;
     } else {
-        wavefronts = count_wavefronts(a->address, a->mask, a->bytes, &ideal);
+        const struct shape *shape = find_shape(n, a, index);
+        wavefronts = shape->wavefronts;
+        ideal = shape->ideal;
     }
     bool load = a->kind == ACCESS_LOAD || a->kind == ACCESS_MATRIX_LOAD;
     if (load) {
@@ -337,6 +396,7 @@ bool counters_begin(struct launch *launch, struct worker *workers, int worker_co
         struct counts *n = xcalloc(1, sizeof *n);
         n->totals = totals;
         n->ops = xcalloc(ops, sizeof *n->ops);
+        n->shapes = xcalloc(ops, sizeof(*n->shapes));
         workers[i].listener[0] = n;
     }
     return true;
@@ -405,6 +465,9 @@ void counters_end(struct launch *launch, struct worker *workers, int worker_coun
             free(n->idle);
             n->idle = next;
         }
+        for (uint32_t k = 0; k < launch->code->total_ops; k++)
+            free(n->shapes[k]);
+        free(n->shapes);
         free(n->ops);
         free(n);
         workers[i].listener[0] = NULL;

@@ -242,7 +242,8 @@ struct worker {
 
 /* One warp-level memory access, raised after the bounds check passed and before
  * (stores) or after (loads) the data moved. address[l] is valid for lanes in
- * mask: global addresses, or offsets into shared/local memory. */
+ * mask: global addresses, or offsets into shared/local memory; but with
+ * PATTERN_UNIFORM and PATTERN_CONSECUTIVE only that of the first lane need be. */
 enum access_kind {
     ACCESS_LOAD,
     ACCESS_STORE,
@@ -251,7 +252,11 @@ enum access_kind {
     ACCESS_MATRIX_STORE,
     ACCESS_ASYNC
 };
-enum access_pattern { PATTERN_ANY, PATTERN_UNIFORM, PATTERN_CONSECUTIVE };
+enum access_pattern {
+    PATTERN_ANY,
+    PATTERN_UNIFORM,    /* all lanes of the mask: address[first] */
+    PATTERN_CONSECUTIVE /* mask is full: address[0] + lane * bytes */
+};
 struct access {
     const struct op *op;
     uint32_t mask;

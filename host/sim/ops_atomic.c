@@ -103,35 +103,42 @@ static uint64_t next_value(const struct atomic_op *at, uint64_t old, uint64_t b,
     }
 }
 
-/* One update; returns the old value. */
-static uint64_t update(const struct atomic_op *at, uint8_t *place, int bytes, uint64_t b,
-                       uint64_t c)
+/* One update of memory that other host threads use too; returns the old value. */
+#define UPDATE_SHARED_BY_THREADS(name, TYPE)                                      \
+    static uint64_t name(const struct atomic_op *at, uint8_t *place, uint64_t b,  \
+                         uint64_t c)                                              \
+    {                                                                             \
+        TYPE *target = (TYPE *)(void *)place;                                     \
+        TYPE old = __atomic_load_n(target, __ATOMIC_SEQ_CST), wanted;             \
+        do                                                                        \
+            wanted = (TYPE)next_value(at, old, (TYPE)b, (TYPE)c);                 \
+        while (!__atomic_compare_exchange_n(target, &old, wanted, false,          \
+                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+        return old;                                                               \
+    }
+UPDATE_SHARED_BY_THREADS(update_16, uint16_t)
+UPDATE_SHARED_BY_THREADS(update_32, uint32_t)
+UPDATE_SHARED_BY_THREADS(update_64, uint64_t)
+
+/* The same in memory that only this host thread uses. */
+static uint64_t update_alone(const struct atomic_op *at, uint8_t *place, int bytes,
+                             uint64_t b, uint64_t c)
 {
-    if (bytes == 8) {
-        uint64_t *at64 = (uint64_t *)(void *)place;
-        uint64_t old = __atomic_load_n(at64, __ATOMIC_SEQ_CST), wanted;
-        do
-            wanted = next_value(at, old, b, c);
-        while (!__atomic_compare_exchange_n(at64, &old, wanted, false, __ATOMIC_SEQ_CST,
-                                            __ATOMIC_SEQ_CST));
-        return old;
-    }
-    if (bytes == 2) {
-        uint16_t *at16 = (uint16_t *)(void *)place;
-        uint16_t old = __atomic_load_n(at16, __ATOMIC_SEQ_CST), wanted;
-        do
-            wanted = (uint16_t)next_value(at, old, b & 0xffff, c & 0xffff);
-        while (!__atomic_compare_exchange_n(at16, &old, wanted, false, __ATOMIC_SEQ_CST,
-                                            __ATOMIC_SEQ_CST));
-        return old;
-    }
-    uint32_t *at32 = (uint32_t *)(void *)place;
-    uint32_t old = __atomic_load_n(at32, __ATOMIC_SEQ_CST), wanted;
-    do
-        wanted = (uint32_t)next_value(at, old, (uint32_t)b, (uint32_t)c);
-    while (!__atomic_compare_exchange_n(at32, &old, wanted, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST));
+    uint64_t mask = bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * bytes)) - 1, old = 0;
+    memcpy(&old, place, (size_t)bytes);
+    uint64_t wanted = next_value(at, old, b & mask, c & mask);
+    memcpy(place, &wanted, (size_t)bytes);
     return old;
+}
+
+static uint64_t update(const struct atomic_op *at, uint8_t space, uint8_t *place,
+                       int bytes, uint64_t b, uint64_t c)
+{
+    return space == PTX_SHARED || space == PTX_LOCAL
+               ? update_alone(at, place, bytes, b, c)
+           : bytes == 8 ? update_64(at, place, b, c)
+           : bytes == 2 ? update_16(at, place, b, c)
+                        : update_32(at, place, b, c);
 }
 
 static uint64_t lane_value(const struct warp *w, uint32_t row, int bytes, int lane)
@@ -163,7 +170,7 @@ static void atomic(struct warp *w, const struct op *op)
             if (!(w->mask >> l & 1))
                 continue;
             uint64_t c = at->what == AT_CAS ? lane_value(w, op->s[2], bytes, l) : 0;
-            uint64_t old = update(at, access_lane(&r, l), bytes,
+            uint64_t old = update(at, space, access_lane(&r, l), bytes,
                                   lane_value(w, op->s[1], bytes, l), c);
             if (at->returns && bytes == 8)
                 row64(w, op->d)[l] = old;

@@ -44,48 +44,35 @@ static void load_general(struct warp *w, const struct op *op, const struct resol
     }
 }
 
-/* 32-bit elements into 32-bit rows: nearly all loads. */
-static void load_words(struct warp *w, const struct op *op, const struct resolved *r)
-{
-    int count = op->count;
-    uint32_t mask = w->mask;
-    if (r->pattern == PATTERN_UNIFORM && !r->scattered) {
-        uint32_t words[8];
-        memcpy(words, (const void *)(r->host + r->offset[0]), (size_t)count * 4);
-        for (int i = 0; i < count; i++) {
-            uint32_t *d = row32(w, op->list[i]), value = words[i];
-            if (mask == FULL_MASK)
-                for (int l = 0; l < LANES; l++)
-                    d[l] = value;
-            else
-                for (int l = 0; l < LANES; l++)
-                    d[l] = mask >> l & 1 ? value : d[l];
-        }
-    } else if (r->pattern == PATTERN_CONSECUTIVE && !r->scattered) {
-        const uint32_t *from = (const uint32_t *)(r->host + r->offset[0]);
-        if (count == 1)
-            memcpy(row32(w, op->list[0]), from, LANES * 4);
-        else
-            for (int i = 0; i < count; i++) {
-                uint32_t *d = row32(w, op->list[i]);
-                for (int l = 0; l < LANES; l++)
-                    d[l] = from[l * count + i];
-            }
-    } else if (mask == FULL_MASK && !r->scattered) {
-        for (int i = 0; i < count; i++) {
-            uint32_t *d = row32(w, op->list[i]);
-            for (int l = 0; l < LANES; l++)
-                d[l] = *(const uint32_t *)(r->host + r->offset[l] + (size_t)i * 4);
-        }
-    } else {
-        for (int l = 0; l < LANES; l++)
-            if (mask >> l & 1) {
-                const uint8_t *from = access_lane(r, l);
-                for (int i = 0; i < count; i++)
-                    memcpy(&row32(w, op->list[i])[l], from + (size_t)i * 4, 4);
-            }
+/* The quick ways: a whole warp, one allocation, elements as wide as the rows or zero-
+ * extended into 32-bit rows. TYPE is that of an element, ROW of a row's lanes. */
+#define LOAD_WARP(name, TYPE, ROW)                                                  \
+    static void name(struct warp *w, const struct op *op, const struct resolved *r) \
+    {                                                                               \
+        int count = op->count;                                                      \
+        for (int i = 0; i < count; i++) {                                           \
+            ROW *d = (ROW *)(void *)(w->rows + op->list[i]);                        \
+            const TYPE *from = (const TYPE *)(r->host + r->offset[0]);              \
+            if (r->pattern == PATTERN_UNIFORM) {                                    \
+                TYPE value = from[i];                                               \
+                for (int l = 0; l < LANES; l++)                                     \
+                    d[l] = value;                                                   \
+            } else if (r->pattern == PATTERN_CONSECUTIVE && count == 1) {           \
+                for (int l = 0; l < LANES; l++)                                     \
+                    d[l] = from[l];                                                 \
+            } else if (r->pattern == PATTERN_CONSECUTIVE) {                         \
+                for (int l = 0; l < LANES; l++)                                     \
+                    d[l] = from[l * count + i];                                     \
+            } else {                                                                \
+                for (int l = 0; l < LANES; l++)                                     \
+                    d[l] = ((const TYPE *)(r->host + r->offset[l]))[i];             \
+            }                                                                       \
+        }                                                                           \
     }
-}
+LOAD_WARP(load_bytes, uint8_t, uint32_t)
+LOAD_WARP(load_halves, uint16_t, uint32_t)
+LOAD_WARP(load_words, uint32_t, uint32_t)
+LOAD_WARP(load_doubles, uint64_t, uint64_t)
 
 static void store_general(struct warp *w, const struct op *op, const struct resolved *r)
 {
@@ -100,34 +87,43 @@ static void store_general(struct warp *w, const struct op *op, const struct reso
     }
 }
 
-static void store_words(struct warp *w, const struct op *op, const struct resolved *r)
-{
-    int count = op->count;
-    if (r->pattern == PATTERN_CONSECUTIVE && !r->scattered) {
-        uint32_t *to = (uint32_t *)(r->host + r->offset[0]);
-        for (int i = 0; i < count; i++) {
-            const uint32_t *s = row32(w, op->list[i]);
-            for (int l = 0; l < LANES; l++)
-                to[l * count + i] = s[l];
-        }
-        return;
+/* Lanes in order: if several write one place, the highest stays. */
+#define STORE_WARP(name, TYPE, ROW)                                                    \
+    static void name(struct warp *w, const struct op *op, const struct resolved *r)    \
+    {                                                                                  \
+        int count = op->count;                                                         \
+        bool consecutive = r->pattern == PATTERN_CONSECUTIVE;                          \
+        for (int l = 0; l < LANES; l++) {                                              \
+            TYPE *to = consecutive ? (TYPE *)(r->host + r->offset[0]) + l * count      \
+                       : r->pattern == PATTERN_UNIFORM                                 \
+                           ? (TYPE *)(r->host + r->offset[0])                          \
+                           : (TYPE *)(r->host + r->offset[l]);                         \
+            for (int i = 0; i < count; i++)                                            \
+                to[i] = (TYPE)((const ROW *)(const void *)(w->rows + op->list[i]))[l]; \
+        }                                                                              \
     }
-    for (int l = 0; l < LANES; l++)
-        if (w->mask >> l & 1) {
-            uint8_t *to = access_lane(r, l);
-            for (int i = 0; i < count; i++)
-                memcpy(to + (size_t)i * 4, &row32(w, op->list[i])[l], 4);
-        }
-}
+STORE_WARP(store_bytes, uint8_t, uint32_t)
+STORE_WARP(store_halves, uint16_t, uint32_t)
+STORE_WARP(store_words, uint32_t, uint32_t)
+STORE_WARP(store_doubles, uint64_t, uint64_t)
+
+typedef void move_fn(struct warp *w, const struct op *op, const struct resolved *r);
+
+/* By op->d2, which decode sets. */
+enum { MOVE_GENERAL, MOVE_BYTES, MOVE_HALVES, MOVE_WORDS, MOVE_DOUBLES };
 
 static inline void move_data(struct warp *w, const struct op *op, uint8_t kind,
                              const struct resolved *r)
 {
-    bool words = op->d2 != 0; /* decode's note: 4-byte elements and rows */
-    if (kind == ACCESS_LOAD)
-        (words ? load_words : load_general)(w, op, r);
+    static move_fn *const loads[] = {load_general, load_bytes, load_halves, load_words,
+                                     load_doubles};
+    static move_fn *const stores[] = {store_general, store_bytes, store_halves,
+                                      store_words, store_doubles};
+    uint32_t how = w->mask == FULL_MASK && !r->scattered ? op->d2 : MOVE_GENERAL;
+    if (how == MOVE_WORDS)
+        (kind == ACCESS_LOAD ? load_words : store_words)(w, op, r);
     else
-        (words ? store_words : store_general)(w, op, r);
+        (kind == ACCESS_LOAD ? loads : stores)[how](w, op, r);
 }
 
 /* --- executors -------------------------------------------------------------------- */
@@ -135,13 +131,10 @@ static inline void move_data(struct warp *w, const struct op *op, uint8_t kind,
 static inline void access_space(struct warp *w, const struct op *op, uint8_t space,
                                 uint8_t kind)
 {
-    uint64_t *address = w->worker->address;
-    uint32_t bytes = (uint32_t)op->width * op->count;
     struct resolved r;
-    access_addresses(w, op, address);
     if (kind == ACCESS_LOAD && op->flags & LOAD_POLL)
         w->worker->polls++;
-    if (access_resolve(w, op, space, kind, bytes, bytes, address, &r))
+    if (access_locate(w, op, space, kind, (uint32_t)op->width * op->count, &r))
         move_data(w, op, kind, &r);
 }
 
@@ -286,7 +279,7 @@ static bool decode_data(struct decoder *dec, const struct ptx_operand *operand,
     uint32_t *rows = decode_alloc(dec, (size_t)count * sizeof *rows);
     uint8_t *lanes = decode_alloc(dec, (size_t)count);
     int bytes = ptx_type_bits(type) / 8;
-    bool words = bytes == 4;
+    bool fits = bytes <= 8 && !(load && bytes < 4 && is_signed_type(type));
     for (int i = 0; i < count; i++) {
         /* the register may be wider than the element */
         int lane = decode_lane_bytes(dec, &elements[i]);
@@ -303,12 +296,16 @@ static bool decode_data(struct decoder *dec, const struct ptx_operand *operand,
                    : decode_src(dec, &elements[i], as, &rows[i])))
             return false;
         lanes[i] = (uint8_t)lane;
-        words &= lane == 4;
+        fits &= lane == (bytes == 8 ? 8 : 4);
     }
     decode_note_list(dec, rows, count);
     op->list = rows;
     op->extra = lanes;
-    op->d2 = words;
+    op->d2 = !fits        ? MOVE_GENERAL
+             : bytes == 1 ? MOVE_BYTES
+             : bytes == 2 ? MOVE_HALVES
+             : bytes == 4 ? MOVE_WORDS
+                          : MOVE_DOUBLES;
     op->width = (uint8_t)bytes;
     op->count = (uint8_t)count;
     if (load && is_signed_type(type))

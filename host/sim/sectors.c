@@ -49,40 +49,39 @@ uint32_t count_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes)
     return count_distinct(sector, mask, distinct);
 }
 
-/* Most distinct words that one bank must give, over lanes [first, end). */
+/* Shared memory of the largest block, in 4-byte words: which were asked for. */
+enum { MOST_WORDS = 1 << 16 };
+static _Thread_local uint64_t asked[MOST_WORDS / 64];
+
+/* Most distinct pieces that one group of banks must give, over lanes [first, end). A
+ * piece is what one lane wants, 4, 8 or 16 bytes, from 1, 2 or 4 banks. */
 static uint32_t phase_wavefronts(const uint64_t *offset, uint32_t mask, int first,
-                                 int end, int words)
+                                 int end, int shift)
 {
-    enum { SLOTS = 64 };
-    uint32_t word_at[SLOTS];
-    uint8_t used[SLOTS] = {0}, bank[32] = {0}, most = 0;
+    uint8_t bank[32] = {0};
+    uint32_t most = 0, groups = 128u >> shift;
     for (int l = first; l < end; l++) {
         if (!(mask >> l & 1))
             continue;
-        for (int i = 0; i < words; i++) {
-            uint32_t word = (uint32_t)(offset[l] >> 2) + (uint32_t)i;
-            uint32_t at = word * 0x9e3779b1u >> 26;
-            while (used[at] && word_at[at] != word)
-                at = (at + 1) % SLOTS;
-            if (used[at])
-                continue;
-            used[at] = 1;
-            word_at[at] = word;
-            uint8_t depth = ++bank[word % 32];
-            most = depth > most ? depth : most;
-        }
+        uint32_t piece = (uint32_t)(offset[l] >> shift) % MOST_WORDS;
+        uint64_t *word = &asked[piece / 64], bit = (uint64_t)1 << (piece % 64);
+        uint32_t depth = bank[piece % groups] += (*word & bit) == 0;
+        *word |= bit;
+        most = depth > most ? depth : most;
     }
+    for (int l = first; l < end; l++)
+        asked[(uint32_t)(offset[l] >> shift) % MOST_WORDS / 64] = 0;
     return most;
 }
 
 uint32_t count_wavefronts(const uint64_t *offset, uint32_t mask, uint32_t bytes,
                           uint32_t *ideal)
 {
-    int words = bytes <= 4 ? 1 : (int)bytes / 4;
-    int lanes = LANES / (words > 4 ? 4 : words);
+    int shift = bytes <= 4 ? 2 : bytes <= 8 ? 3 : 4;
+    int lanes = LANES >> (shift - 2);
     uint32_t total = 0, phases = 0;
     for (int first = 0; first < LANES; first += lanes) {
-        uint32_t phase = phase_wavefronts(offset, mask, first, first + lanes, words);
+        uint32_t phase = phase_wavefronts(offset, mask, first, first + lanes, shift);
         total += phase;
         phases += phase != 0;
     }
