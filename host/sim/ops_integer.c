@@ -110,17 +110,21 @@ LANEWISE(mad_hi_sat, uint32_t, uint32_t,
          clamp_s32(((int64_t)S32(a) * S32(b) >> 32) + S32(c)))
 
 /* mad.wide.{u,s}32: a and b have 32 bits, c and d 64 */
-static void mad_wide(struct warp *w, const struct op *op)
-{
-    const uint32_t *a = row32(w, op->s[0]), *b = row32(w, op->s[1]);
-    const uint64_t *c = row64(w, op->s[2]);
-    uint64_t *d = row64(w, op->d);
-    bool is_signed = op->flags != 0;
-    for (int l = 0; l < LANES; l++)
-        if (w->mask >> l & 1)
-            d[l] = c[l] + (is_signed ? (uint64_t)((int64_t)S32(a[l]) * S32(b[l]))
-                                     : (uint64_t)a[l] * b[l]);
-}
+#define MAD_WIDE(name, product)                                            \
+    static void name(struct warp *w, const struct op *op)                  \
+    {                                                                      \
+        const uint32_t *sa = row32(w, op->s[0]), *sb = row32(w, op->s[1]); \
+        const uint64_t *sc = row64(w, op->s[2]);                           \
+        uint64_t *d = row64(w, op->d);                                     \
+        uint32_t mask = w->mask;                                           \
+        NO_ALIAS for (int l = 0; l < LANES; l++)                           \
+        {                                                                  \
+            uint32_t a = sa[l], b = sb[l];                                 \
+            d[l] = (mask >> l & 1) ? sc[l] + (product) : d[l];             \
+        }                                                                  \
+    }
+MAD_WIDE(mad_wide_u32, (uint64_t)a *b)
+MAD_WIDE(mad_wide_s32, (uint64_t)((int64_t)S32(a) * S32(b)))
 
 #define LOW24(x) ((x)&0xffffff)
 #define SIGN24(x) ((int32_t)((x) << 8) >> 8)
@@ -244,33 +248,30 @@ LANEWISE(sad_s32, uint32_t, uint32_t, c + (S32(a) < S32(b) ? b - a : a - b))
 LANEWISE(sad_u64, uint64_t, uint64_t, c + (a < b ? b - a : a - b))
 LANEWISE(sad_s64, uint64_t, uint64_t, c + (S64(a) < S64(b) ? b - a : a - b))
 
-static inline int64_t dot_byte(uint32_t value, int index, bool is_signed)
-{
-    uint32_t byte = value >> (8 * index) & 0xff;
-    return is_signed ? (int8_t)byte : (int64_t)byte;
-}
+/* Part `index` of `bits` bits. */
+#define PART_S(x, index, bits) \
+    ((int32_t)((x) << (32 - (bits) - (index) * (bits))) >> (32 - (bits)))
+#define PART_U(x, index, bits) \
+    ((int32_t)((x) << (32 - (bits) - (index) * (bits)) >> (32 - (bits))))
 
-/* dp4a: four bytes by four bytes; dp2a: two halves by two bytes of b */
-static void dot_product(struct warp *w, const struct op *op)
-{
-    const uint32_t *a = row32(w, op->s[0]), *b = row32(w, op->s[1]),
-                   *c = row32(w, op->s[2]);
-    uint32_t *d = row32(w, op->d);
-    bool a_signed = op->flags & 1, b_signed = op->flags & 2;
-    for (int l = 0; l < LANES; l++) {
-        if (!(w->mask >> l & 1))
-            continue;
-        uint32_t sum = c[l];
-        for (int i = 0; i < op->count; i++) {
-            int64_t x = op->count == 4 ? dot_byte(a[l], i, a_signed)
-                        : a_signed     ? S16(a[l] >> (16 * i))
-                                       : (int64_t)U16(a[l] >> (16 * i));
-            int64_t y = dot_byte(b[l], i + (op->flags & 4 ? 2 : 0), b_signed);
-            sum += (uint32_t)(uint64_t)(x * y);
-        }
-        d[l] = sum;
-    }
-}
+/* dp4a: four bytes by four bytes; dp2a: two halves by two bytes of b. A product has at
+ * most 24 bits and a sign; the sum wraps. */
+#define DOT4(name, pa, pb)                                                          \
+    LANEWISE(name, uint32_t, uint32_t,                                              \
+             c + (uint32_t)(pa(a, 0, 8) * pb(b, 0, 8) + pa(a, 1, 8) * pb(b, 1, 8) + \
+                            pa(a, 2, 8) * pb(b, 2, 8) + pa(a, 3, 8) * pb(b, 3, 8)))
+#define DOT2(name, pa, pb, first)                            \
+    LANEWISE(name, uint32_t, uint32_t,                       \
+             c + (uint32_t)(pa(a, 0, 16) * pb(b, first, 8) + \
+                            pa(a, 1, 16) * pb(b, first + 1, 8)))
+#define DOTS(pa, pb, ab)          \
+    DOT4(dp4a_##ab, pa, pb)       \
+    DOT2(dp2a_lo_##ab, pa, pb, 0) \
+    DOT2(dp2a_hi_##ab, pa, pb, 2)
+DOTS(PART_U, PART_U, uu)
+DOTS(PART_U, PART_S, us)
+DOTS(PART_S, PART_U, su)
+DOTS(PART_S, PART_S, ss)
 
 /* --- decode ----------------------------------------------------------------------- */
 
@@ -375,8 +376,8 @@ static const struct typed_fn mul_wide_fns[] = {{PTX_U16, mul_wide_u16},
                                                {PTX_S32, mul_wide_s32}};
 static const struct typed_fn mad_wide_fns[] = {{PTX_U16, mad_wide_u16},
                                                {PTX_S16, mad_wide_s16},
-                                               {PTX_U32, mad_wide},
-                                               {PTX_S32, mad_wide}};
+                                               {PTX_U32, mad_wide_u32},
+                                               {PTX_S32, mad_wide_s32}};
 
 static enum ptx_type wider(enum ptx_type type)
 {
@@ -403,7 +404,6 @@ static bool decode_multiply(struct decoder *dec, const struct ptx_insn *in,
     if (op->fn == NULL)
         return decode_fail(dec, "needs .lo, .hi or .wide of an integer type");
     enum ptx_type out = mods->half == HALF_WIDE ? wider(type) : type;
-    op->flags = is_signed_type(type);
     op->pipe = SIM_PIPE_FMA; /* IMAD */
     return decode_dst(dec, &in->operand[0], out, &op->d) &&
            decode_src(dec, &in->operand[1], type, &op->s[0]) &&
@@ -439,10 +439,12 @@ static bool decode_dot(struct decoder *dec, const struct ptx_insn *in,
             return decode_fail(dec, "needs two types, each .u32 or .s32");
     if ((in->base[2] == '2') != (mods->half == HALF_LO || mods->half == HALF_HI))
         return decode_fail(dec, "dp2a needs .lo or .hi");
-    op->fn = dot_product;
-    op->count = in->base[2] == '4' ? 4 : 2;
-    op->flags = (uint8_t)((mods->type[0] == PTX_S32) | (mods->type[1] == PTX_S32) << 1 |
-                          (mods->half == HALF_HI) << 2);
+    static exec_fn *const dots[3][2][2] = {
+        {{dp4a_uu, dp4a_us}, {dp4a_su, dp4a_ss}},
+        {{dp2a_lo_uu, dp2a_lo_us}, {dp2a_lo_su, dp2a_lo_ss}},
+        {{dp2a_hi_uu, dp2a_hi_us}, {dp2a_hi_su, dp2a_hi_ss}}};
+    int form = in->base[2] == '4' ? 0 : mods->half == HALF_LO ? 1 : 2;
+    op->fn = dots[form][mods->type[0] == PTX_S32][mods->type[1] == PTX_S32];
     return decode_plain(dec, in, op, PTX_U32, PTX_U32);
 }
 

@@ -65,6 +65,43 @@ static void mov_pack(struct warp *w, const struct op *op)
     }
 }
 
+/* The usual two: words of 32 bits and a double word, halves and a word. */
+#define PACK_LOOP(statement)          \
+    for (int l = 0; l < LANES; l++) { \
+        bool on = mask >> l & 1;      \
+        statement;                    \
+    }
+static void pack_64(struct warp *w, const struct op *op)
+{
+    const uint32_t *low = row32(w, op->list[0]), *high = row32(w, op->list[1]);
+    uint64_t *d = row64(w, op->d);
+    uint32_t mask = w->mask;
+    NO_ALIAS PACK_LOOP(d[l] = on ? low[l] | (uint64_t)high[l] << 32 : d[l])
+}
+static void pack_32(struct warp *w, const struct op *op)
+{
+    const uint32_t *low = row32(w, op->list[0]), *high = row32(w, op->list[1]);
+    uint32_t *d = row32(w, op->d);
+    uint32_t mask = w->mask;
+    NO_ALIAS PACK_LOOP(d[l] = on ? (low[l] & 0xffff) | high[l] << 16 : d[l])
+}
+static void unpack_64(struct warp *w, const struct op *op)
+{
+    uint32_t *low = row32(w, op->list[0]), *high = row32(w, op->list[1]);
+    const uint64_t *a = row64(w, op->s[0]);
+    uint32_t mask = w->mask;
+    NO_ALIAS PACK_LOOP(low[l] = on ? (uint32_t)a[l] : low[l]) NO_ALIAS PACK_LOOP(
+        high[l] = on ? (uint32_t)(a[l] >> 32) : high[l])
+}
+static void unpack_32(struct warp *w, const struct op *op)
+{
+    uint32_t *low = row32(w, op->list[0]), *high = row32(w, op->list[1]);
+    uint32_t mask = w->mask, a[LANES];
+    memcpy(a, row32(w, op->s[0]), sizeof a); /* it may be one of the two */
+    NO_ALIAS PACK_LOOP(low[l] = on ? a[l] & 0xffff : low[l]) NO_ALIAS PACK_LOOP(
+        high[l] = on ? a[l] >> 16 : high[l])
+}
+
 static void selp_32(struct warp *w, const struct op *op)
 {
     const uint32_t *a = row32(w, op->s[0]), *b = row32(w, op->s[1]);
@@ -155,6 +192,10 @@ static bool decode_mov_vector(struct decoder *dec, const struct ptx_insn *in,
         return decode_fail(dec, "%d elements do not fill .%s", vector->element_count,
                            ptx_type_name(type));
     op->fn = unpack ? mov_unpack : mov_pack;
+    if (vector->element_count == 2 && bits == 64)
+        op->fn = unpack ? unpack_64 : pack_64;
+    if (vector->element_count == 2 && bits == 32)
+        op->fn = unpack ? unpack_32 : pack_32;
     op->flags = (uint8_t)(bits <= 32 ? 4 : bits / 8);
     op->width = (uint8_t)(ptx_type_bits(element) / 8);
     op->count = (uint8_t)vector->element_count;
