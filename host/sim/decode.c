@@ -464,9 +464,14 @@ static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op 
 {
     struct mods mods;
     const char *unknown;
-    if (!mods_parse(in, &mods, &unknown))
-        return decode_fail(dec, ".%s is not known", unknown);
     const struct op_row *row;
+    if (!mods_parse(in, &mods, &unknown)) {
+        /* a row that takes all suffixes is there to say why not */
+        for (int i = 0; (row = ops_find(in->base, i)) != NULL; i++)
+            if (row->allowed == ~0u)
+                row->decode(dec, in, &mods, op);
+        return decode_fail(dec, ".%s is not known", unknown);
+    }
     int touches = dec->touch_count;
     for (int i = 0; (row = ops_find(in->base, i)) != NULL; i++) {
         dec->why[0] = '\0';

@@ -215,9 +215,10 @@ struct block {
     uint64_t steps; /* warp instructions executed */
     uint64_t clock; /* what %clock64 reads: cycles, estimated from the steps */
     struct barrier barriers[SIM_MAX_BARRIERS];
-    void *shadow; /* checks */
-    void *counts; /* counters.c: caches of this block */
-    void *memory; /* frames, local and shared memory */
+    void *shadow;              /* checks */
+    struct async_block *async; /* async.c: copies that have not come, or NULL */
+    void *counts;              /* counters.c: caches of this block */
+    void *memory;              /* frames, local and shared memory */
     size_t memory_bytes;
     struct block *next; /* idle blocks of a worker */
 };

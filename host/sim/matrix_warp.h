@@ -6,12 +6,11 @@
 #include "access.h"
 #include "ops.h"
 
-/* Have the fetch loop wait for the whole warp, as for a member mask of all lanes. */
-static inline void matrix_members(struct decoder *dec, struct op *op)
+/* Have the fetch loop wait for the whole warp. */
+static inline void matrix_members(struct op *op)
 {
     op->kind = OP_WARP_SYNC;
-    op->sync = 4;
-    op->s[3] = decode_constant(dec, FULL_MASK, 4);
+    op->sync = 0;
 }
 
 /* False after a fault: some lanes have left the kernel or never were. */

@@ -32,43 +32,46 @@ static int packed_k(const struct mma_op *o)
 
 /* The four bits that say where the values of chunk `chunk` of row `row` go (PTX ISA
  * 9.0, 9.7.14.6). 16- and 32-bit types: a lane's word has 4 chunks of row g below and
- * of row g + 8 above; 8- and 4-bit types: 8 chunks of one row. */
-static uint32_t chunk_bits(const struct mma_op *o, const uint32_t *metadata, int row,
+ * of row g + 8 above; 8- and 4-bit types: 8 chunks of one row. `first`: the first of
+ * the quad's lanes that the selector names. */
+static uint32_t chunk_bits(const uint32_t *metadata, bool wide, int first, int row,
                            int chunk)
 {
-    bool wide = element_bits(o->a) >= 16;
-    int lanes = wide ? o->k / (element_bits(o->a) == 16 ? 16 : 8)
-                     : 2 * (o->k / (element_bits(o->a) == 8 ? 32 : 64));
-    int lane = 4 * (row % 8) + lanes * o->selector +
-               (wide ? chunk / 4 : 2 * (chunk / 8) + row / 8);
-    int shift = wide ? 16 * (row / 8) + 4 * (chunk % 4) : 4 * (chunk % 8);
-    return metadata[lane] >> shift & 0xf;
+    const uint32_t *quad = metadata + 4 * (row % 8) + first;
+    return wide ? quad[chunk / 4] >> (16 * (row / 8) + 4 * (chunk % 4)) & 0xf
+                : quad[2 * (chunk / 8) + row / 8] >> (4 * (chunk % 8)) & 0xf;
 }
 
-/* Where value i of a packed row stands in the whole row. */
-static int unpacked_column(const struct mma_op *o, const uint32_t *metadata, int row,
-                           int i)
+/* The values of one chunk to their places: of two TF32 (0b0100 the first, 0b1110 the
+ * second), of four, or pairs of INT4 of eight. */
+static void spread_chunk(int values, uint32_t bits, const uint32_t *from, uint32_t *to)
 {
-    uint32_t bits = chunk_bits(o, metadata, row, i / o->sparse);
-    if (o->sparse == 1) /* TF32: 0b0100 the first of two, 0b1110 the second */
-        return 2 * i + (int)(bits >> 1 & 1);
-    int within = i % o->sparse, each = o->sparse / 2; /* INT4 comes in pairs */
-    int index = (int)(bits >> (2 * (within / each)) & 3);
-    return i / o->sparse * 2 * o->sparse + each * index + within % each;
+    if (values == 1) {
+        to[bits >> 1 & 1] = from[0];
+        return;
+    }
+    int each = values / 2;
+    memcpy(to + each * (int)(bits & 3), from, (size_t)each * 4);
+    memcpy(to + each * (int)(bits >> 2), from + each, (size_t)each * 4);
 }
 
 /* a[m][k / 2] -> out[m][k]; elements of 32 bits. */
 static void spread_sparse(const struct warp *w, const struct mma_op *o, const void *a,
                           void *out)
 {
-    const uint32_t *metadata = row32(w, *o->metadata);
-    const uint32_t *from = a;
+    const uint32_t *metadata = row32(w, *o->metadata), *from = a;
     uint32_t *to = out;
+    bool wide = element_bits(o->a) >= 16;
+    int lanes = o->k * element_bits(o->a) / (wide ? 256 : 128);
+    int chunks = o->k / 2 / o->sparse;
     memset(out, 0, (size_t)(o->m * o->k) * 4);
     for (int row = 0; row < o->m; row++)
-        for (int i = 0; i < o->k / 2; i++)
-            to[row * o->k + unpacked_column(o, metadata, row, i)] =
-                from[row * (o->k / 2) + i];
+        for (int c = 0; c < chunks; c++) {
+            uint32_t bits = chunk_bits(metadata, wide, lanes * o->selector, row, c);
+            spread_chunk(o->sparse, bits, from, to);
+            from += o->sparse;
+            to += 2 * o->sparse;
+        }
 }
 
 /* --- floats ------------------------------------------------------------------------ */
@@ -117,8 +120,14 @@ static void load_float_ab(const struct warp *w, const struct op *op,
         load_float_b(w, b_rows, o, PTX_TF32, t->b);
         break;
     default: /* FP8: the two may differ */
-        load_float_a(w, a_rows, o, o->a, a);
-        load_float_b(w, b_rows, o, o->b, t->b);
+        if (o->a == PTX_E4M3)
+            load_float_a(w, a_rows, o, PTX_E4M3, a);
+        else
+            load_float_a(w, a_rows, o, PTX_E5M2, a);
+        if (o->b == PTX_E4M3)
+            load_float_b(w, b_rows, o, PTX_E4M3, t->b);
+        else
+            load_float_b(w, b_rows, o, PTX_E5M2, t->b);
         break;
     }
 }
@@ -140,13 +149,7 @@ static void load_float_c(const struct warp *w, const struct op *op,
                              sum_block(o, c, p), o->n);
             continue;
         }
-        const uint32_t *pair = row32(w, rows[p]);
-        uint32_t even[LANES], odd[LANES];
-        for (int l = 0; l < LANES; l++) {
-            even[l] = half_to_f32_bits(pair[l] & 0xffff);
-            odd[l] = half_to_f32_bits(pair[l] >> 16);
-        }
-        columns_to_block(even, odd, sum_block(o, c, p), o->n);
+        words_to_block(row32(w, rows[p]), sum_block(o, c, p), o->n);
     }
 }
 
@@ -154,20 +157,19 @@ static void store_float_d(const struct warp *w, const struct op *op,
                           const struct mma_op *o, float *c)
 {
     for (int p = 0; p < o->m * o->n / 64; p++) {
+        const float *block = sum_block(o, c, p);
         uint32_t even[LANES], odd[LANES];
-        block_to_columns(sum_block(o, c, p), o->n, even, odd);
-        if (o->d == PTX_F32) {
-            uint32_t *d_even = row32(w, op->list[2 * p]);
-            uint32_t *d_odd = row32(w, op->list[2 * p + 1]);
-            for (int l = 0; l < LANES; l++)
-                d_even[l] = canon_f32(bits_to_f32(even[l]));
-            for (int l = 0; l < LANES; l++)
-                d_odd[l] = canon_f32(bits_to_f32(odd[l]));
-        } else {
-            uint32_t *d = row32(w, op->list[p]);
-            for (int l = 0; l < LANES; l++)
-                d[l] = f32_to_half_bits(even[l]) | f32_to_half_bits(odd[l]) << 16;
+        if (o->d == PTX_F16) {
+            block_to_words(block, o->n, row32(w, op->list[p]));
+            continue;
         }
+        block_to_columns(block, o->n, even, odd);
+        uint32_t *d_even = row32(w, op->list[2 * p]);
+        uint32_t *d_odd = row32(w, op->list[2 * p + 1]);
+        for (int l = 0; l < LANES; l++)
+            d_even[l] = canon_f32(bits_to_f32(even[l]));
+        for (int l = 0; l < LANES; l++)
+            d_odd[l] = canon_f32(bits_to_f32(odd[l]));
     }
 }
 

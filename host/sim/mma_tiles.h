@@ -35,36 +35,46 @@ static inline int column_slot(int n)
 
 /* --- one register to an 8 x 4E tile ------------------------------------------------- */
 
-static inline void halves_to_floats(const uint32_t *words, float *out, int ld)
+/* FP16 -> FP32, eight at a time. */
+static inline void halves_to_floats(const uint16_t *half, float *out)
 {
-    uint16_t half[2 * LANES];
-    memcpy(half, words, sizeof half);
-    for (int r = 0; r < BLOCK; r++) {
 #if defined(__AVX2__) && defined(__F16C__)
-        __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(half + 8 * r));
-        _mm256_storeu_ps(out + r * ld, _mm256_cvtph_ps(eight));
+    __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)half);
+    _mm256_storeu_ps(out, _mm256_cvtph_ps(eight));
 #else
-        for (int i = 0; i < 8; i++)
-            out[r * ld + i] = half_value(half[8 * r + i]);
+    for (int i = 0; i < 8; i++)
+        out[i] = half_value(half[i]);
 #endif
+}
+
+/* 16 codes of FP8. E5M2 is the upper byte of FP16; E4M3, placed under FP16's exponent,
+ * is 2^8 too small. */
+static inline void bytes_to_floats(const uint8_t *byte, bool e4m3, float *out)
+{
+    uint16_t half[16];
+    for (int i = 0; i < 16; i++)
+        half[i] = (uint16_t)(e4m3 ? (byte[i] & 0x80) << 8 | (byte[i] & 0x7f) << 7
+                                  : byte[i] << 8);
+    halves_to_floats(half, out);
+    halves_to_floats(half + 8, out + 8);
+    if (!e4m3)
+        return;
+    for (int i = 0; i < 16; i++) {
+        float value = out[i] * 256.0f;
+        out[i] = (byte[i] & 0x7f) == 0x7f ? bits_to_f32(0x7fffffffu) : value;
     }
 }
 
-/* E4M3 is FP16's layout with a smaller exponent: 2^8 too small when placed there. */
-static inline float e4m3_quick(uint32_t code)
-{
-    float value = half_value((code & 0x80u) << 8 | (code & 0x7fu) << 7) * 256.0f;
-    return (code & 0x7fu) == 0x7fu ? bits_to_f32(0x7fffffffu) : value;
-}
-
-static inline void register_to_floats(const uint32_t *words, enum ptx_type type,
-                                      float *out, int ld)
+static inline __attribute__((always_inline)) void
+register_to_floats(const uint32_t *words, enum ptx_type type, float *out, int ld)
 {
     uint16_t half[2 * LANES];
     uint8_t byte[4 * LANES];
     switch (type) {
     case PTX_F16:
-        halves_to_floats(words, out, ld);
+        memcpy(half, words, sizeof half);
+        for (int r = 0; r < BLOCK; r++)
+            halves_to_floats(half + 8 * r, out + r * ld);
         break;
     case PTX_BF16:
         memcpy(half, words, sizeof half);
@@ -76,11 +86,7 @@ static inline void register_to_floats(const uint32_t *words, enum ptx_type type,
     case PTX_E5M2:
         memcpy(byte, words, sizeof byte);
         for (int r = 0; r < BLOCK; r++)
-            for (int i = 0; i < 16; i++) {
-                uint32_t code = byte[16 * r + i];
-                out[r * ld + i] =
-                    type == PTX_E4M3 ? e4m3_quick(code) : half_value(code << 8);
-            }
+            bytes_to_floats(byte + 16 * r, type == PTX_E4M3, out + r * ld);
         break;
     default: /* TF32 */
         for (int r = 0; r < BLOCK; r++)
@@ -136,6 +142,38 @@ static inline void block_to_columns(const void *c, int n, uint32_t *even, uint32
     for (int r = 0; r < BLOCK; r++) {
         memcpy(even + 4 * r, (const uint8_t *)c + 4 * (size_t)(r * n), 16);
         memcpy(odd + 4 * r, (const uint8_t *)c + 4 * (size_t)(r * n + 4), 16);
+    }
+}
+
+/* The same for a sum in FP16: a word holds an even column and the odd one after it. */
+static inline void words_to_block(const uint32_t *words, float *c, int n)
+{
+    for (int r = 0; r < BLOCK; r++) {
+        uint16_t half[8];
+        float value[8];
+        memcpy(half, words + 4 * r, sizeof half);
+        halves_to_floats(half, value);
+        for (int i = 0; i < BLOCK; i++)
+            c[r * n + column_slot(i)] = value[i];
+    }
+}
+
+static inline void block_to_words(const float *c, int n, uint32_t *words)
+{
+    for (int r = 0; r < BLOCK; r++) {
+#if defined(__AVX2__) && defined(__F16C__)
+        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+        const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+        __m256 value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(c + r * n), order);
+        __m256 odd = _mm256_cmp_ps(value, value, _CMP_UNORD_Q);
+        __m128i half =
+            _mm256_cvtps_ph(_mm256_blendv_ps(value, nan, odd), _MM_FROUND_TO_NEAREST_INT);
+        _mm_storeu_si128((__m128i *)(void *)(words + 4 * r), half);
+#else
+        for (int i = 0; i < 4; i++)
+            words[4 * r + i] = f32_to_half_bits(f32_to_bits(c[r * n + i])) |
+                               f32_to_half_bits(f32_to_bits(c[r * n + 4 + i])) << 16;
+#endif
     }
 }
 

@@ -245,7 +245,7 @@ static bool decode_mma(struct decoder *dec, const struct ptx_insn *in,
     op->extra = o;
     op->flops = 2u * (uint32_t)(o->m * o->n * o->k) * (quads ? 4 : 1);
     op->tensor = (uint8_t)class_of(o);
-    matrix_members(dec, op);
+    matrix_members(op);
     return decode_fragments(dec, in, kind, o, op);
 }
 
@@ -294,14 +294,10 @@ static const struct op_row rows[] = {
      ".f16 .bf16 .tf32 .f32 .f64 .u8 .s8 .u4 .s4 .b1", MMA, SIM_PIPE_TENSOR, 4, 4,
      decode_mma},
     {"mma",
-     "mma.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype d, a, b, c;",
+     "mma{.sp}.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype d, a, b, c"
+     "{, metadata, selector};",
      ".f16 .bf16 .tf32 .f32 .f64 .e4m3 .e5m2 .u8 .s8 .u4 .s4 .b1", MMA, SIM_PIPE_TENSOR,
-     4, 4, decode_mma},
-    {"mma",
-     "mma.sp.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype d, a, b, c, "
-     "e, f;",
-     ".f16 .bf16 .tf32 .f32 .e4m3 .e5m2 .u8 .s8 .u4 .s4", MMA, SIM_PIPE_TENSOR, 6, 6,
-     decode_mma},
+     4, 6, decode_mma},
     REFUSED("wgmma"),
     REFUSED("tcgen05"),
     REFUSED("tex"),

@@ -103,6 +103,46 @@ static bool across(const struct wmma_op *o)
     return (o->which == 'b') != o->col_major;
 }
 
+static void copy_wide(const struct resolved *r, bool store, uint64_t *reg)
+{
+    for (int l = 0; l < LANES; l++)
+        store ? memcpy(access_lane(r, l), &reg[l], 8)
+              : memcpy(&reg[l], access_lane(r, l), 8);
+}
+
+static void copy_pairs(const struct resolved *r, bool store, uint32_t *reg,
+                       uint32_t *second)
+{
+    for (int l = 0; l < LANES; l++) {
+        uint32_t pair[2] = {reg[l], second[l]};
+        if (store) {
+            memcpy(access_lane(r, l), pair, 8);
+            continue;
+        }
+        memcpy(pair, access_lane(r, l), 8);
+        reg[l] = pair[0];
+        second[l] = pair[1];
+    }
+}
+
+static void copy_words(const struct resolved *r, bool store, uint32_t *reg)
+{
+    for (int l = 0; l < LANES; l++)
+        store ? memcpy(access_lane(r, l), &reg[l], 4)
+              : memcpy(&reg[l], access_lane(r, l), 4);
+}
+
+static void copy_bytes(const struct resolved *r, bool store, uint32_t *reg, int shift)
+{
+    for (int l = 0; l < LANES; l++) {
+        uint8_t *at = access_lane(r, l);
+        if (store)
+            *at = (uint8_t)(reg[l] >> shift);
+        else
+            reg[l] = (reg[l] & ~(0xffu << shift)) | (uint32_t)*at << shift;
+    }
+}
+
 static bool move_piece(struct warp *w, const struct op *op, uint8_t space,
                        const struct piece *p, const uint64_t *address)
 {
@@ -111,24 +151,15 @@ static bool move_piece(struct warp *w, const struct op *op, uint8_t space,
     if (!access_resolve(w, op, space, o->store ? ACCESS_STORE : ACCESS_LOAD, p->bytes,
                         p->bytes, address, &r))
         return false;
-    uint32_t *reg = row32(w, op->list[p->reg]);
-    uint32_t *second = p->wide ? row32(w, op->list[p->reg + 1]) : reg;
-    for (int l = 0; l < LANES; l++) {
-        uint8_t *at = access_lane(&r, l);
-        if (op->width == 8) {
-            uint64_t *reg64 = row64(w, op->list[p->reg]);
-            o->store ? memcpy(at, &reg64[l], 8) : memcpy(&reg64[l], at, 8);
-        } else if (p->wide) {
-            o->store ? memcpy(at, &reg[l], 4) : memcpy(&reg[l], at, 4);
-            o->store ? memcpy(at + 4, &second[l], 4) : memcpy(&second[l], at + 4, 4);
-        } else if (p->bytes == 4) {
-            o->store ? memcpy(at, &reg[l], 4) : memcpy(&reg[l], at, 4);
-        } else if (o->store) {
-            *at = (uint8_t)(reg[l] >> p->shift);
-        } else {
-            reg[l] = (reg[l] & ~(0xffu << p->shift)) | (uint32_t)*at << p->shift;
-        }
-    }
+    if (op->width == 8)
+        copy_wide(&r, o->store, row64(w, op->list[p->reg]));
+    else if (p->wide)
+        copy_pairs(&r, o->store, row32(w, op->list[p->reg]),
+                   row32(w, op->list[p->reg + 1]));
+    else if (p->bytes == 4)
+        copy_words(&r, o->store, row32(w, op->list[p->reg]));
+    else
+        copy_bytes(&r, o->store, row32(w, op->list[p->reg]), p->shift);
     return true;
 }
 
@@ -142,10 +173,6 @@ static bool move_words(struct warp *w, const struct op *op, uint8_t space,
     if (!access_resolve(w, op, space, o->store ? ACCESS_STORE : ACCESS_LOAD, 4, 4,
                         address, &r))
         return false;
-    if (space == PTX_LOCAL) {
-        sim_raise(w, SIM_UNSUPPORTED, 0, address[0], "a matrix in local memory");
-        return false;
-    }
     for (int k = 0; k < LINES; k++)
         line[k] = access_lane(&r, 4 * k);
     move_block(line, across(o), o->store, row32(w, reg_row));
@@ -218,6 +245,10 @@ static void wmma_move(struct warp *w, const struct op *op)
         uint64_t window = base[0] - inside;
         for (int l = 0; l < LANES; l++)
             base[l] -= window;
+    }
+    if (space == PTX_LOCAL) {
+        sim_raise(w, SIM_UNSUPPORTED, 0, base[0], "a matrix in local memory");
+        return;
     }
     uint64_t elements = o->stride_given ? row32(w, op->s[1])[0]
                                         : (uint64_t)(o->col_major ? o->rows : o->cols);
@@ -370,7 +401,7 @@ static bool decode_wmma_move(struct decoder *dec, const struct ptx_insn *in,
     if (o->bits != 16)
         plan_pieces(dec, o);
     op->fn = wmma_move;
-    matrix_members(dec, op);
+    matrix_members(op);
     op->extra = o;
     op->width = o->bits == 64 ? 8 : 4;
     op->space = (uint8_t)mods->space;
@@ -391,7 +422,7 @@ static bool decode_matrix(struct decoder *dec, const struct ptx_insn *in,
     if (count != mods->matrices)
         return decode_fail(dec, "%d registers for %d matrices", count, mods->matrices);
     op->fn = matrix_move;
-    matrix_members(dec, op);
+    matrix_members(op);
     op->count = (uint8_t)count;
     op->flags = (uint8_t)((mods->trans ? MATRIX_TRANS : 0) | (store ? MATRIX_STORE : 0) |
                           (mods->space == PTX_GENERIC ? MATRIX_GENERIC : 0));
@@ -404,7 +435,7 @@ static bool decode_movmatrix(struct decoder *dec, const struct ptx_insn *in,
     if (!mods->trans || mods->type[0] != PTX_B16)
         return decode_fail(dec, "needs .trans and .b16");
     op->fn = movmatrix;
-    matrix_members(dec, op);
+    matrix_members(op);
     return decode_plain(dec, in, op, PTX_B32, PTX_B32);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "access.h"
+#include "async.h"
 #include "run.h"
 
 enum { LOCAL_CLEAR_BYTES = 1 << 20 };
@@ -321,6 +322,7 @@ void run_block_end(struct block *b)
             launch->listeners[i]->block_end(b);
     for (uint32_t i = 0; i < b->warp_count; i++)
         run_warp_drop(&b->warps[i]);
+    async_drop(b);
 }
 
 enum block_state run_block(struct block *b)
