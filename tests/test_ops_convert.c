@@ -523,11 +523,14 @@ Test(ops_convert, compares_all_types_in_all_ways)
         for (int cmp = 0; cmp < 18; cmp++) {
             char text[200], registers[60];
             struct ops o;
+            /* a scalar half has no second predicate */
+            bool one = types[t].kind == 'h' && types[t].class == 'f';
+            const char *second = one ? "" : "|e", *fourth = one ? "" : "|g";
             snprintf(text, sizeof text,
-                     "setp.%s.%s d|e, a, b; setp.%s.and.%s f|g, a, b, !p; "
+                     "setp.%s.%s d%s, a, b; setp.%s.and.%s f%s, a, b, !p; "
                      "set.%s.xor.u32.%s h, a, b, p;",
-                     comparisons[cmp], types[t].type, comparisons[cmp], types[t].type,
-                     comparisons[cmp], types[t].type);
+                     comparisons[cmp], types[t].type, second, comparisons[cmp],
+                     types[t].type, fourth, comparisons[cmp], types[t].type);
             snprintf(registers, sizeof registers, "d=p e=p f=p g=p p=p h=r a=%c b=%c",
                      types[t].kind, types[t].kind);
             if (!exists(cmp, types[t].class)) {
@@ -550,9 +553,10 @@ Test(ops_convert, compares_all_types_in_all_ways)
                              b = ops_get(&o, 'b', l) & mask;
                     bool p = ops_get(&o, 'p', l);
                     bool is = holds(comparisons[cmp], order_of((int)t, a, b));
-                    cr_assert(ops_get(&o, 'd', l) == is && ops_get(&o, 'e', l) == !is &&
+                    cr_assert(ops_get(&o, 'd', l) == is &&
+                                  (one || ops_get(&o, 'e', l) == !is) &&
                                   ops_get(&o, 'f', l) == (is && !p) &&
-                                  ops_get(&o, 'g', l) == (!is && !p) &&
+                                  (one || ops_get(&o, 'g', l) == (!is && !p)) &&
                                   ops_get(&o, 'h', l) == (is != p ? 0xffffffff : 0),
                               "%s a=%#llx b=%#llx", text, (unsigned long long)a,
                               (unsigned long long)b);

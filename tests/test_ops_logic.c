@@ -392,7 +392,7 @@ static const struct {
     {"bfe.u32 d, a, 32, 4;", 0xffffffff, 0},
     {"bfe.s32 d, a, 40, 4;", 0x80000000, 0xffffffff},
     {"bfe.s32 d, a, 0, 0;", 0x80000000, 0},
-    {"bfe.s32 d, a, 256, 4;", 0x8, 0xfffffff8},
+    {"bfe.s32 d, a, 255, 4;", 0x80000000, 0xffffffff},
     {"prmt.b32 d, a, 0, 0x9988;", 0x80ff, 0xffffffff},
 };
 

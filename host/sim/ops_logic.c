@@ -350,7 +350,7 @@ static bool decode_field(struct decoder *dec, const struct ptx_insn *in,
     int bits = ptx_type_bits(type);
     if ((bits != 32 && bits != 64) || in->operand_count != (insert_op ? 5 : 4))
         return decode_fail(dec, "needs a 32- or 64-bit type and position, length");
-    op->fn = bits == 64             ? bit_field
+    op->fn = bits == 64             ? bit_field_64
              : insert_op            ? bfi_32
              : is_signed_type(type) ? bfe_s32
                                     : bfe_u32;
