@@ -55,6 +55,15 @@ static inline void begin(struct text *t, int sm, int buffers)
     add(t, "mov.u32 %%r1000, %%tid.x;\n");
 }
 
+/* {name0, name1, ...} */
+static inline void list_registers(struct text *t, const char *name, int count)
+{
+    add(t, "{");
+    for (int i = 0; i < count; i++)
+        add(t, "%s%s%d", i > 0 ? ", " : "", name, i);
+    add(t, "}");
+}
+
 static inline void keep_text(const struct text *t)
 {
     static int count;

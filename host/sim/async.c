@@ -92,7 +92,8 @@ static void drop_delivered(struct warp_queue *q)
         done++;
     q->count -= done;
     q->first += (uint64_t)done;
-    memmove(q->copies, q->copies + done, (size_t)q->count * sizeof *q->copies);
+    if (done > 0)
+        memmove(q->copies, q->copies + done, (size_t)q->count * sizeof *q->copies);
 }
 
 void async_copy(struct warp *w, const uint64_t *to, uint8_t (*data)[16], uint32_t bytes)
@@ -296,21 +297,29 @@ bool mbarrier_test(struct warp *w, int lane, uint64_t offset, uint64_t state, bo
 
 /* --- who touches what has not come -------------------------------------------------- */
 
+/* Where lane l's access begins; the pattern may stand for the addresses. */
+static uint64_t lane_address(const struct access *a, uint32_t l)
+{
+    return a->pattern == PATTERN_UNIFORM       ? a->address[0]
+           : a->pattern == PATTERN_CONSECUTIVE ? a->address[0] + (uint64_t)l * a->bytes
+                                               : a->address[l];
+}
+
 static void on_access(struct warp *w, const struct access *a)
 {
     struct block *b = w->block;
     if (b->async == NULL || a->space != PTX_SHARED)
         return;
-    for (int l = 0; l < LANES; l++) {
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint64_t address = lane_address(a, l);
         if (!(a->mask >> l & 1))
             continue;
-        uint64_t last = (a->address[l] + a->bytes - 1) / WORD;
-        for (uint64_t i = a->address[l] / WORD; i <= last; i++)
+        for (uint64_t i = address / WORD; i <= (address + a->bytes - 1) / WORD; i++)
             if (b->async->coming[i] != 0) {
-                sim_raise(w, SIM_IN_FLIGHT, l, a->address[l],
+                sim_raise(w, SIM_IN_FLIGHT, (int)l, address,
                           "%u bytes at shared address 0x%llx, which a cp.async is still "
                           "to write: wait for its group first",
-                          a->bytes, (unsigned long long)a->address[l]);
+                          a->bytes, (unsigned long long)address);
                 return;
             }
     }
