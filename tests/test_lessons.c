@@ -1,4 +1,4 @@
-/* test_lessons.c - every number that the pages of lessons 1, 2, 3 and 7 claim. */
+/* test_lessons.c - every number that the pages of lessons 1 to 7 claim. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -91,4 +91,43 @@ Test(lessons, ladder_traffic_follows_the_tile)
         cr_expect_eq(r.counters.global_ld_sectors, floats / 8, "%s: %llu sectors",
                      cases[i].name, (unsigned long long)r.counters.global_ld_sectors);
     }
+}
+
+/* Lessons 4 and 5: shared wavefronts of a warp for one step of k, and conflicts. */
+Test(lessons, lessons_4_and_5_wavefronts_a_step)
+{
+    static const struct {
+        const char *name;
+        uint64_t outputs, wavefronts, ideal;
+    } cases[] = {{"register_tile_1d", 8, 9, 9},
+                 {"register_tile_2d", 64, 48, 16},
+                 {"vector_loads", 64, 16, 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result r;
+        run_rung(cases[i].name, &r);
+        uint64_t steps = CUBE / 32 / cases[i].outputs;
+        cr_expect_eq(r.counters.shared_ld_wavefronts, steps * cases[i].wavefronts, "%s",
+                     cases[i].name);
+        cr_expect_eq(r.counters.shared_ld_wavefronts_ideal, steps * cases[i].ideal, "%s",
+                     cases[i].name);
+        cr_expect_eq(r.counters.shared_st_wavefronts,
+                     r.counters.shared_st_wavefronts_ideal, "%s", cases[i].name);
+    }
+    cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 256 * 9, 37748736);
+    cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 2048 * 48, 25165824);
+    cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 2048 * 16, 8388608);
+}
+
+Test(lessons, lesson_5_a_quarter_of_the_requests)
+{
+    struct result tile, r;
+    run_rung("register_tile_2d", &tile);
+    run_rung("vector_loads", &r);
+    cr_expect_eq(4 * r.counters.global_ld_requests, tile.counters.global_ld_requests);
+    cr_expect_eq(r.counters.global_ld_sectors, 16 * r.counters.global_ld_requests);
+    cr_expect_eq(r.counters.global_ld_sectors, tile.counters.global_ld_sectors);
+    double share =
+        (double)r.counters.pipe[SIM_PIPE_FMA] / (double)r.counters.inst_executed;
+    cr_expect(share > 0.85 && share < 0.95, "%g", share);
+    cr_expect_eq(r.bound_by, SIM_BOUND_FMA, "%s", sim_bound_name(r.bound_by));
 }
