@@ -353,41 +353,40 @@ static void mma_integer(struct warp *w, const struct op *op)
 
 /* --- FP64 ---------------------------------------------------------------------------- */
 
+/* A register of 64-bit lanes is an 8 x 4 block, row by row; n is 8. */
 static void mma_double(struct warp *w, const struct op *op)
 {
     const struct mma_op *o = op->extra;
     double a[16 * 16], b[16 * BLOCK], c[16 * BLOCK];
-    const uint32_t *rows = op->list + o->d_regs;
+    const uint32_t *a_rows = op->list + o->d_regs, *b_rows = a_rows + o->a_regs,
+                   *c_rows = b_rows + o->b_regs;
+    int blocks = o->m / BLOCK, k = o->k;
     if (!matrix_whole_warp(w))
         return;
     for (int i = 0; i < o->a_regs; i++)
-        for (int l = 0; l < LANES; l++) {
-            struct fragment_place p = fragment_a(o->m, 1, i, 0, l);
-            a[p.row * o->k + p.col] = bits_to_f64(row64(w, rows[i])[l]);
-        }
-    rows += o->a_regs;
+        for (int r = 0; r < BLOCK; r++)
+            memcpy(a + (i % blocks * BLOCK + r) * k + i / blocks * 4,
+                   row64(w, a_rows[i]) + 4 * r, 32);
     for (int i = 0; i < o->b_regs; i++)
-        for (int l = 0; l < LANES; l++) {
-            struct fragment_place p = fragment_b(o->n, 1, i, 0, l);
-            b[p.row * BLOCK + p.col] = bits_to_f64(row64(w, rows[i])[l]);
-        }
-    rows += o->b_regs;
+        for (int l = 0; l < LANES; l++)
+            b[(4 * i + l % 4) * BLOCK + column_slot(l / 4)] =
+                bits_to_f64(row64(w, b_rows[i])[l]);
     for (int v = 0; v < o->c_regs; v++)
-        for (int l = 0; l < LANES; l++) {
-            struct fragment_place p = fragment_c(o->m, v, l);
-            c[p.row * BLOCK + p.col] = bits_to_f64(row64(w, rows[v])[l]);
-        }
-    for (int row = 0; row < o->m; row++)
-        for (int k = 0; k < o->k; k++)
+        for (int r = 0; r < BLOCK; r++)
+            memcpy(c + (v / 2 * BLOCK + r) * BLOCK + v % 2 * 4,
+                   row64(w, c_rows[v]) + 4 * r, 32);
+    for (int row = 0; row < o->m; row++) {
+        double sum[BLOCK];
+        memcpy(sum, c + row * BLOCK, sizeof sum);
+        for (int i = 0; i < k; i++)
             for (int col = 0; col < BLOCK; col++)
-                c[row * BLOCK + col] = __builtin_fma(
-                    a[row * o->k + k], b[k * BLOCK + col], c[row * BLOCK + col]);
+                sum[col] = __builtin_fma(a[row * k + i], b[i * BLOCK + col], sum[col]);
+        memcpy(c + row * BLOCK, sum, sizeof sum);
+    }
     for (int v = 0; v < o->d_regs; v++)
-        for (int l = 0; l < LANES; l++) {
-            struct fragment_place p = fragment_c(o->m, v, l);
-            double sum = c[p.row * BLOCK + p.col];
-            row64(w, op->list[v])[l] = f64_to_bits(sum);
-        }
+        for (int r = 0; r < BLOCK; r++)
+            memcpy(row64(w, op->list[v]) + 4 * r,
+                   c + (v / 2 * BLOCK + r) * BLOCK + v % 2 * 4, 32);
 }
 
 #endif
