@@ -19,6 +19,7 @@ enum { OUT_WORDS = 1 << 16 };
 struct program {
     const char *body, *globals;
     unsigned grid, block, smem, n; /* 0: one block, one warp, no dynamic memory */
+    const char *target;            /* "sm_80" if NULL */
     int threads;                   /* host threads, 0 = 1 */
     bool check, cooperative;
     uint64_t step_limit;
@@ -73,8 +74,8 @@ static const struct sim_spec engine_card = {
 };
 
 static const char engine_head[] =
-    ".version 7.8\n"
-    ".target sm_80\n"
+    ".version 8.0\n"
+    ".target %s\n"
     ".address_size 64\n"
     ".file 1 \"kernel.cu\"\n"
     "%s"
@@ -134,9 +135,12 @@ static inline const struct outcome *engine_run(const struct program *p)
     size_t room =
         sizeof engine_head + strlen(p->body) + strlen(p->globals ? p->globals : "");
     char *text = malloc(room);
-    snprintf(text, room, engine_head, p->globals ? p->globals : "", p->body);
+    snprintf(text, room, engine_head, p->target ? p->target : "sm_80",
+             p->globals ? p->globals : "", p->body);
     memset(&outcome, 0, sizeof outcome);
-    sim_configure(&(struct sim_options){.spec = &engine_card,
+    struct sim_spec card = engine_card;
+    card.cc_major = p->target != NULL && strcmp(p->target, "sm_90") == 0 ? 9 : 8;
+    sim_configure(&(struct sim_options){.spec = &card,
                                         .spec_count = 1,
                                         .threads = p->threads ? p->threads : 1,
                                         .check = p->check,

@@ -201,6 +201,36 @@ Test(engine, calls_through_a_pointer)
     cr_assert_eq(o->counters.global_st_requests, 1, "all lanes come back together");
 }
 
+/* Lanes that come late to a function join those that wait in it. */
+static const char ballot_in_function[] = ".func (.param .u32 ret) h(.param .u32 n)\n"
+                                         "{\n"
+                                         ".reg .b32 %r<8>; .reg .pred %p<2>;\n"
+                                         "ld.param.u32 %r1, [n];\n"
+                                         "setp.gt.u32 %p1, %r1, 0;\n"
+                                         "vote.sync.ballot.b32 %r2, %p1, -1;\n"
+                                         "st.param.u32 [ret], %r2;\n"
+                                         "ret;\n"
+                                         "}\n";
+
+Test(engine, lanes_meet_inside_a_function)
+{
+    struct program p = {.globals = ballot_in_function,
+                        .body = "mov.u32 %r10, 0;\n"
+                                "setp.lt.u32 %p1, %r0, 5;\n"
+                                "@!%p1 bra V;\n"
+                                "L: add.u32 %r10, %r10, 1;\n"
+                                "setp.lt.u32 %p2, %r10, 20000;\n"
+                                "@%p2 bra L;\n"
+                                "V: { .param .u32 a; .param .u32 b;\n"
+                                "st.param.u32 [a], %r10;\n"
+                                "call.uni (b), h, (a);\n"
+                                "ld.param.u32 %r11, [b]; }\n"
+                                "st.global.u32 [%rd1], %r11;\n"};
+    const struct outcome *o = engine_good(&p);
+    for (int l = 0; l < 32; l++)
+        cr_assert_eq(o->out[l], 0x1f, "lane %d: 0x%x", l, o->out[l]);
+}
+
 /* --- barriers ---------------------------------------------------------------------- */
 
 /* reverse the block through shared memory */
@@ -501,7 +531,8 @@ Test(engine, warp_instructions_wait_for_their_members)
 
 Test(engine, votes_matches_and_reductions)
 {
-    struct program p = {.body = "and.b32 %r10, %r0, 3;\n"
+    struct program p = {.target = "sm_90", /* for elect */
+                        .body = "and.b32 %r10, %r0, 3;\n"
                                 "setp.lt.u32 %p1, %r10, 3;\n"
                                 "vote.sync.all.pred %p2, %p1, -1;\n"
                                 "vote.sync.any.pred %p3, %p1, -1;\n"
@@ -579,7 +610,7 @@ Test(engine, warp_barrier_in_both_branches)
                                 "mov.u32 %r11, 3;\n"
                                 "bra.uni B;\n"
                                 "A: bar.warp.sync -1;\n"
-                                "ld.global.u32 %r11, [%rd1-4];\n"
+                                "ld.global.u32 %r11, [%rd1+-4];\n"
                                 "B: st.global.u32 [%rd1+128], %r11;\n"};
     const struct outcome *o = engine_good(&p);
     for (int l = 0; l < 32; l++)
@@ -717,6 +748,43 @@ Test(engine, host_threads_change_nothing)
     }
 }
 
+/* Blocks that do not talk to one another run on several host threads at once. */
+Test(engine, host_threads_share_the_blocks)
+{
+    struct program p = {.body = "mov.u32 %r10, 0;\n"
+                                "mov.u32 %r11, 0;\n"
+                                "L: and.b32 %r13, %r10, 15;\n"
+                                "mad.wide.u32 %rd10, %r13, 128, %rd0;\n"
+                                "mad.wide.u32 %rd10, %r5, 4, %rd10;\n"
+                                "ld.global.u32 %r12, [%rd10+4096];\n"
+                                "add.u32 %r11, %r11, %r12;\n"
+                                "red.global.add.u32 [%rd0], 1;\n"
+                                "red.global.add.u64 [%rd0+8], 3;\n"
+                                "add.u32 %r10, %r10, 1;\n"
+                                "setp.lt.u32 %p1, %r10, 200;\n"
+                                "@%p1 bra L;\n"
+                                "st.global.u32 [%rd1+131072], %r11;\n",
+                        .grid = 40,
+                        .block = 96};
+    static struct outcome first;
+    static const int threads[] = {1, 2, 3, 8};
+    for (int k = 0; k < 4; k++) {
+        p.threads = threads[k];
+        const struct outcome *o = engine_good(&p);
+        if (k == 0)
+            first = *o;
+        cr_assert_eq(o->out[0], 40 * 96 * 200, "%d threads: %u", threads[k], o->out[0]);
+        cr_assert_eq(o->out[2], 3 * 40 * 96 * 200);
+        cr_assert(memcmp(first.out, o->out, sizeof first.out) == 0, "%d threads: memory",
+                  threads[k]);
+        cr_assert(memcmp(&first.counters, &o->counters, sizeof first.counters) == 0,
+                  "%d threads: counters", threads[k]);
+    }
+    /* no block finds in its L1 what another one loaded */
+    cr_assert_eq(first.counters.l1_sector_hits, 40 * (3 * 200 - 16) * 4, "%d hits",
+                 (int)first.counters.l1_sector_hits);
+}
+
 /* --- faults -------------------------------------------------------------------------------- */
 
 struct fault_case {
@@ -731,18 +799,40 @@ struct fault_case {
 
 static const struct fault_case fault_cases[] = {
     {"load past the end", NULL,
-     "add.u64 %rd10, %rd1, 262144;\n" AT "ld.global.u32 %r10, [%rd10-40];\n",
+     "add.u64 %rd10, %rd1, 262144;\n" AT "ld.global.u32 %r10, [%rd10+-40];\n",
      SIM_OUT_OF_BOUNDS, 1, 32, 0, 10, "0 bytes past the end", false},
     {"store far away, block 3", NULL,
-     "setp.eq.u32 %p1, %r3, 101;\n" AT "@%p1 st.global.u32 [0x10], %r0;\n",
+     "mov.u64 %rd10, 0x10;\nsetp.eq.u32 %p1, %r3, 101;\n" AT
+     "@%p1 st.global.u32 [%rd10], %r0;\n",
      SIM_OUT_OF_BOUNDS, 8, 32, 3, 5, "4-byte global store at 0x10", false},
     {"vector straddles the end", NULL,
      AT "ld.global.v2.u32 {%r10, %r11}, [%rd0+262140];\n", SIM_MISALIGNED, 1, 32, 0, 0,
      "multiple of 8", false},
+    /* the whole warp, at an instruction that went well before */
+    {"second time past the end", NULL,
+     "mov.u64 %rd10, %rd1;\nL:\n" AT "ld.global.u32 %r10, [%rd10];\n"
+     "add.u64 %rd10, %rd10, 262088;\nbra.uni L;\n",
+     SIM_OUT_OF_BOUNDS, 1, 32, 0, 14, "0 bytes past the end", false},
+    {"second time misaligned", NULL,
+     "mov.u64 %rd10, %rd1;\nL:\n" AT "st.global.u32 [%rd10], %r0;\n"
+     "add.u64 %rd10, %rd10, 2;\nbra.uni L;\n",
+     SIM_MISALIGNED, 1, 32, 0, 0, "multiple of 4", false},
+    {"second time past shared memory", ".shared .align 4 .b8 s[256];\n",
+     "mov.u32 %r10, s;\nmad.lo.u32 %r10, %r0, 4, %r10;\nL:\n" AT
+     "ld.shared.u32 %r11, [%r10];\nadd.u32 %r10, %r10, 160;\nbra.uni L;\n",
+     SIM_OUT_OF_BOUNDS, 1, 32, 0, 24, "[0, 256)", false},
+    {"second time misaligned in shared memory", ".shared .align 4 .b8 s[256];\n",
+     "mov.u32 %r10, s;\nmad.lo.u32 %r10, %r0, 4, %r10;\nL:\n" AT
+     "ld.shared.u32 %r11, [%r10];\nadd.u32 %r10, %r10, 1;\nbra.uni L;\n",
+     SIM_MISALIGNED, 1, 32, 0, 0, "multiple of 4", false},
+    {"store to a constant", ".const .align 4 .b32 c[32];\n",
+     "mov.u64 %rd10, c;\ncvta.const.u64 %rd10, %rd10;\n"
+     "mad.wide.u32 %rd10, %r0, 4, %rd10;\n" AT "st.u32 [%rd10], %r0;\n",
+     SIM_OUT_OF_BOUNDS, 1, 32, 0, 0, "read-only", false},
     {"misaligned", NULL,
      "setp.eq.u32 %p1, %r0, 9;\n" AT "@%p1 ld.global.u32 %r10, [%rd1+2];\n",
      SIM_MISALIGNED, 1, 32, 0, 9, "multiple of 4", false},
-    {"atomic out of bounds", NULL, AT "atom.global.add.u32 %r10, [%rd0-4], 1;\n",
+    {"atomic out of bounds", NULL, AT "atom.global.add.u32 %r10, [%rd0+-4], 1;\n",
      SIM_OUT_OF_BOUNDS, 1, 32, 0, 0, "4 bytes before", false},
     {"shared out of bounds", ".shared .align 4 .b8 s[128];\n",
      "mov.u32 %r11, s;\nshl.b32 %r10, %r0, 2;\nadd.u32 %r10, %r10, %r11;\n" AT
