@@ -180,12 +180,26 @@ static inline uint64_t random_bits(void)
     return random_state >> 11;
 }
 
+/* A whole number to add to: any, or close to one of the ends. */
+static inline uint64_t random_sum(uint64_t code)
+{
+    uint32_t small = (uint32_t)(code >> 8 & 0xff);
+    switch (code % 3) {
+    case 0:
+        return 0x7fffffffu - small;
+    case 1:
+        return 0x80000000u + small;
+    default:
+        return code;
+    }
+}
+
 /* A random code: a small whole number, or any value of moderate size. */
 static inline uint64_t random_code(const struct number_type *t, bool whole)
 {
     uint64_t code = random_bits() & (t->bits == 64 ? ~0ull : (1ull << t->bits) - 1);
     if (t->exponent == 0)
-        return t->bits == 32 ? code >> 4 : code;
+        return t->bits < 32 ? code : random_sum(code);
     uint64_t sign = code >> (t->bits - 1) << (t->bits - 1);
     if (whole) { /* -4 .. 4 */
         static const int exponents[5] = {0, 0, 1, 1, 2};

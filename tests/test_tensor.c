@@ -514,6 +514,9 @@ static CUresult run_one(int sm, const char *statement, size_t bytes, int offset,
 #define LOAD_A                                                                        \
     "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6," \
     "%r7}, [%rd1], 32;"
+#define LOAD_A_SKEWED                                                                 \
+    "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6," \
+    "%r7}, [%rd1], 20;"
 #define STORE_D                                                                        \
     "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], {%f0,%f1,%f2,%f3,%f4," \
     "%f5,%f6,%f7}, 16;"
@@ -525,6 +528,7 @@ Test(tensor, memory_is_checked_and_the_warp_must_be_whole)
     expect_fault(run_one(80, LOAD_A, need - 2, 0, 32), SIM_OUT_OF_BOUNDS);
     expect_fault(run_one(80, LOAD_A, need, 32, 32), SIM_OUT_OF_BOUNDS);
     expect_fault(run_one(80, LOAD_A, 4096, 8, 32), SIM_MISALIGNED);
+    expect_fault(run_one(80, LOAD_A_SKEWED, 4096, 0, 32), SIM_MISALIGNED);
     cr_expect_eq(run_one(80, STORE_D, 1024, 0, 32), CUDA_SUCCESS);
     expect_fault(run_one(80, STORE_D, 1020, 0, 32), SIM_OUT_OF_BOUNDS);
     expect_fault(run_one(80, STORE_D, 4096, 4, 32), SIM_MISALIGNED);

@@ -144,6 +144,7 @@ static double wmma_expected(const struct wmma_case *w, const struct stored *a,
                             const struct stored *b, const struct stored *c, int row,
                             int col)
 {
+    const struct number_type *d_type = number_type(w->d);
     float sum = (float)number_value(c->type, stored_get(c, row, col));
     double wide = number_value(c->type, stored_get(c, row, col));
     for (int k = 0; k < w->k; k++) {
@@ -157,6 +158,8 @@ static double wmma_expected(const struct wmma_case *w, const struct stored *a,
     }
     if (strstr(w->types, "satfinite") != NULL)
         wide = fmin(fmax(wide, INT32_MIN), INT32_MAX);
+    if (strcmp(w->d, "s32") == 0)
+        wide = number_value(d_type, (uint32_t)(uint64_t)(int64_t)wide);
     return strcmp(w->d, "s32") == 0 || strcmp(w->d, "f64") == 0 ? wide
            : strcmp(w->d, "f32") == 0
                ? (double)sum
