@@ -199,8 +199,16 @@ static bool same_sectors(const struct memo *memo, const struct access *a)
     if (memo->mask != a->mask)
         return false;
     uint64_t differ = 0;
-    for (int l = 0; l < LANES; l++)
+    if (a->mask == FULL_MASK) {
+        for (int l = 0; l < LANES; l++)
+            differ |= memo->sector[l] ^ a->address[l] >> 5;
+        return differ == 0;
+    }
+    /* addresses of lanes that are off are left over from earlier accesses */
+    for (uint32_t left = a->mask; left; left &= left - 1) {
+        int l = __builtin_ctz(left);
         differ |= memo->sector[l] ^ a->address[l] >> 5;
+    }
     return differ == 0;
 }
 
