@@ -335,3 +335,46 @@ Test(wmma, stmatrix_undoes_ldmatrix_and_movmatrix_transposes)
         free(t);
     }
 }
+
+/* --- what the counters see ---------------------------------------------------------------- */
+
+/* Shared loads of one statement: requests, wavefronts, and how few would do. */
+static void check_wavefronts(const char *statement, unsigned requests,
+                             unsigned wavefronts, unsigned ideal)
+{
+    struct text *t = malloc(sizeof *t);
+    uint8_t *data = calloc(1, AREA);
+    struct buffer buffer = {.data = data, .bytes = AREA};
+    begin(t, 80, 1);
+    to_shared(t, 0);
+    add(t, "mov.u32 %%r2, area;\nmad.lo.u32 %%r3, %%r1000, 16, %%r2;\n%s\n", statement);
+    cr_assert_eq(finish(t, 32, &buffer, 1), CUDA_SUCCESS, "%s", sim_last_error());
+    const struct sim_counters *c = &sim_last_report()->counters;
+    cr_expect_eq(c->shared_ld_requests, requests, "%s: %u requests", statement,
+                 (unsigned)c->shared_ld_requests);
+    cr_expect_eq(c->shared_ld_wavefronts, wavefronts, "%s: %u wavefronts", statement,
+                 (unsigned)c->shared_ld_wavefronts);
+    cr_expect_eq(c->shared_ld_wavefronts_ideal, ideal, "%s: %u ideal", statement,
+                 (unsigned)c->shared_ld_wavefronts_ideal);
+    free(data);
+    free(t);
+}
+
+Test(wmma, matrix_loads_are_counted_in_phases_of_eight_lines)
+{
+    check_wavefronts("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, "
+                     "[%r3];",
+                     1, 4, 4);
+    check_wavefronts("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r3];", 1, 1, 1);
+    /* lines 128 bytes apart share their banks: 8 wavefronts for 8 lines */
+    check_wavefronts("mad.lo.u32 %r3, %r1000, 128, %r2;\n"
+                     "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r10, %r11}, [%r3];",
+                     1, 16, 2);
+    /* lines of 32 bytes: two by two; padded to 48 bytes: none */
+    check_wavefronts("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10,%r11,%r12,"
+                     "%r13,%r14,%r15,%r16,%r17}, [%r2], 16;",
+                     1, 8, 4);
+    check_wavefronts("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10,%r11,%r12,"
+                     "%r13,%r14,%r15,%r16,%r17}, [%r2], 24;",
+                     1, 4, 4);
+}
