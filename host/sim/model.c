@@ -15,9 +15,11 @@
  *
  * Fit: on the H100 counters at 8192 cubed of HamzaElshafie/h100_gemm the busiest pipe
  * of the smem, 1-D, 2-D, vector and warp-tile kernels stood at 0.72 to 0.87 of its
- * limit, so BUSY = 0.82 for issue and shared memory. PTX instructions stand in for
+ * limit, so BUSY = 0.82 for issue and shared memory. A stream of arithmetic alone loses
+ * no issue slot: the loss grows with the square of the others' share and is whole from
+ * OTHER_SHARE on (the warp tile has 14 % of them). PTX instructions stand in for
  * machine instructions; addresses and moves that ptxas folds away are counted as
- * PTX_SHARE of them.
+ * PTX_SHARE of them, arithmetic fully.
  */
 #include <math.h>
 
@@ -26,7 +28,8 @@
 #define BUSY 0.82      /* issue slots and shared memory */
 #define BUSY_DRAM 0.91 /* a copy reaches 85 to 95 % of the published bandwidth */
 #define BUSY_L2 0.85
-#define PTX_SHARE 0.85     /* machine instructions for one PTX instruction */
+#define PTX_SHARE 0.85     /* machine instructions for a PTX one, not arithmetic */
+#define OTHER_SHARE 0.1    /* of the instructions, from which BUSY holds */
 #define MMA_ON_HOPPER 0.63 /* mma.sync against wgmma: 490.7 of 756.5 (2402.13499) */
 
 const char *sim_bound_name(enum sim_bound bound)
@@ -108,6 +111,20 @@ static double latency_cycles(const struct sim_spec *s, const struct sim_report *
     return wait * warps / sms / (resident > 1 ? resident : 1);
 }
 
+/* Cycles of the issue slots of one SM for all instructions. */
+static double issue_cycles(const struct sim_counters *c)
+{
+    enum { SCHEDULERS = 4 };
+    double all = (double)c->inst_executed;
+    double arithmetic =
+        (double)(c->pipe[SIM_PIPE_FMA] + c->pipe[SIM_PIPE_FP64] + c->pipe[SIM_PIPE_FP16] +
+                 c->pipe[SIM_PIPE_XU] + c->pipe[SIM_PIPE_TENSOR]);
+    double other = fmax(all - arithmetic, 0);
+    double mix = fmin(other / fmax(all, 1) / OTHER_SHARE, 1);
+    double loss = (1 - BUSY) * mix * mix;
+    return (all - other + other * PTX_SHARE) / SCHEDULERS / (1 - loss);
+}
+
 void model_predict(const struct sim_spec *s, struct sim_report *r)
 {
     const struct sim_counters *c = &r->counters;
@@ -126,14 +143,13 @@ void model_predict(const struct sim_spec *s, struct sim_report *r)
     double clock = s->clock_mhz * 1e3; /* cycles a millisecond */
     double tensor_clock = s->tensor_clock_mhz * 1e3;
     double *ms = r->ceiling_ms;
-    double machine = (double)c->inst_executed * PTX_SHARE;
     double l1 = fmax((double)c->global_ld_sectors / 4,
                      (double)(c->global_ld_requests + c->global_st_requests)) +
                 (double)c->global_st_sectors / 4 + (double)c->local_sectors / 4;
     /* requests for many lines: one line of tags each quarter clock */
     double wavefronts = (double)(c->shared_ld_wavefronts + c->shared_st_wavefronts);
     ms[SIM_BOUND_LAUNCH] = s->launch_us / 1e3;
-    ms[SIM_BOUND_ISSUE] = machine / 4 / sms / BUSY / clock;
+    ms[SIM_BOUND_ISSUE] = issue_cycles(c) / sms / clock;
     ms[SIM_BOUND_FMA] =
         pipe_cycles((double)c->pipe[SIM_PIPE_FMA], s->fp32_lanes_sm, sms) / clock;
     ms[SIM_BOUND_ALU] =
