@@ -104,6 +104,15 @@ uint32_t decode_scratch(struct decoder *dec, int bytes)
     return ROW_TAG | (uint32_t)value;
 }
 
+/* Where all that is thrown away may go: written, never read. */
+static uint32_t sink_row(struct decoder *dec, int bytes)
+{
+    int *sink = &dec->sink[bytes == 0 ? 0 : bytes == 4 ? 1 : bytes == 8 ? 2 : 3];
+    if (*sink == 0)
+        *sink = decode_add_value(dec, VALUE_SCRATCH, bytes) + 1;
+    return ROW_TAG | (uint32_t)(*sink - 1);
+}
+
 uint32_t decode_carry(struct decoder *dec, bool write)
 {
     if (dec->carry < 0)
@@ -172,15 +181,14 @@ static bool special_row(struct decoder *dec, const char *name, int bytes, uint32
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         if (strcmp(special[i].name, name) != 0)
             continue;
-        for (int v = 0; v < dec->value_count; v++)
-            if (dec->values[v].kind == VALUE_SREG && dec->values[v].bytes == bytes &&
-                dec->values[v].sreg == (int)special[i].sreg) {
-                *row = ROW_TAG | (uint32_t)v;
-                return true;
-            }
-        int value = decode_add_value(dec, VALUE_SREG, bytes);
-        dec->values[value].sreg = (int)special[i].sreg;
-        *row = ROW_TAG | (uint32_t)value;
+        int *known = &dec->sregs[special[i].sreg][bytes == 8];
+        if (bytes != 4 && bytes != 8)
+            return decode_fail(dec, "special register %s has 32 or 64 bits", name);
+        if (*known == 0) {
+            *known = decode_add_value(dec, VALUE_SREG, bytes) + 1;
+            dec->values[*known - 1].sreg = (int)special[i].sreg;
+        }
+        *row = ROW_TAG | (uint32_t)(*known - 1);
         return true;
     }
     return decode_fail(dec, "special register %s is not supported", name);
@@ -283,7 +291,7 @@ bool decode_dst(struct decoder *dec, const struct ptx_operand *operand,
                 enum ptx_type type, uint32_t *row)
 {
     if (operand->kind == PTX_OPERAND_SINK) {
-        *row = decode_scratch(dec, lane_bytes(type));
+        *row = sink_row(dec, lane_bytes(type));
         return true;
     }
     if (operand->kind != PTX_OPERAND_REG)
@@ -299,7 +307,7 @@ bool decode_pred(struct decoder *dec, const struct ptx_operand *operand, uint32_
                  bool *negated)
 {
     if (negated == NULL && operand->kind == PTX_OPERAND_SINK) {
-        *word = decode_scratch(dec, 0);
+        *word = sink_row(dec, 0);
         return true;
     }
     if (negated != NULL && operand->kind == PTX_OPERAND_IMM) {
@@ -319,7 +327,7 @@ bool decode_pred(struct decoder *dec, const struct ptx_operand *operand, uint32_
 bool decode_pred2(struct decoder *dec, const struct ptx_operand *operand, uint32_t *word)
 {
     if (operand->reg2 < 0) {
-        *word = decode_scratch(dec, 0);
+        *word = sink_row(dec, 0);
         return true;
     }
     if (dec->function->regs[operand->reg2].type != PTX_PRED)
@@ -460,39 +468,73 @@ static bool modifiers_allowed(struct decoder *dec, const struct op_row *row,
     return true;
 }
 
+/* Does the row's list name this type? */
+static bool row_lists(const struct op_row *row, enum ptx_type type)
+{
+    const char *name = ptx_type_name(type), *at = row->types;
+    if (at == NULL || type == PTX_TYPE_NONE)
+        return true;
+    for (size_t length = strlen(name); (at = strchr(at, '.')) != NULL; at++)
+        if (strncmp(at + 1, name, length) == 0 &&
+            (at[1 + length] == ' ' || at[1 + length] == '\0'))
+            return true;
+    return false;
+}
+
+/* How far it came: 0 refused by its form, 1 by the row's own decoder, 2 taken. */
+static int decode_row(struct decoder *dec, const struct op_row *row,
+                      const struct ptx_insn *in, const struct mods *mods, struct op *op)
+{
+    dec->why[0] = '\0';
+    memset(op, 0, sizeof *op);
+    op->guard = NO_GUARD;
+    op->pipe = row->pipe;
+    op->pc = (uint32_t)dec->op;
+    op->count = 1;
+    if (in->guard >= 0) {
+        op->guard = register_row(dec, in->guard, false);
+        op->guard_negated = in->guard_negated;
+    }
+    bool good = modifiers_allowed(dec, row, mods);
+    if (good && in->operand_count < row->operands_min)
+        good = decode_fail(dec, "it takes %d operands, not %d", row->operands_min,
+                           in->operand_count);
+    if (good && in->operand_count > row->operands_max)
+        good = decode_fail(dec, "it takes %d operands at most, not %d", row->operands_max,
+                           in->operand_count);
+    return !good ? 0 : row->decode(dec, in, mods, op) ? 2 : 1;
+}
+
+/* Of the rows that refuse it, the first says why that knows the type, and of those the
+ * first that likes the form. */
 static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op *op)
 {
     struct mods mods;
     const char *unknown;
-    const struct op_row *row;
-    if (!mods_parse(in, &mods, &unknown)) {
-        /* a row that takes all suffixes is there to say why not */
-        for (int i = 0; (row = ops_find(in->base, i)) != NULL; i++)
-            if (row->allowed == ~0u)
-                row->decode(dec, in, &mods, op);
+    char why[sizeof dec->why] = "";
+    int best = -1;
+    if (ops_find(in->base, 0) == NULL)
+        return decode_fail(dec, "there is no such instruction");
+    if (!mods_parse(in, &mods, &unknown))
         return decode_fail(dec, ".%s is not known", unknown);
-    }
-    int touches = dec->touch_count;
+    const struct op_row *row;
+    int touches = dec->touch_count, lists = dec->list_count;
     for (int i = 0; (row = ops_find(in->base, i)) != NULL; i++) {
-        dec->why[0] = '\0';
-        memset(op, 0, sizeof *op);
-        op->guard = NO_GUARD;
-        op->pipe = row->pipe;
-        op->pc = (uint32_t)dec->op;
-        op->count = 1;
         dec->touch_count = touches;
-        if (in->guard >= 0) {
-            op->guard = register_row(dec, in->guard, false);
-            op->guard_negated = in->guard_negated;
-        }
-        if (in->operand_count < row->operands_min ||
-            in->operand_count > row->operands_max)
-            decode_fail(dec, "it takes %d operands, not %d", row->operands_min,
-                        in->operand_count);
-        else if (modifiers_allowed(dec, row, &mods) && row->decode(dec, in, &mods, op))
+        dec->list_count = lists;
+        int form = decode_row(dec, row, in, &mods, op);
+        if (form == 2)
             return true;
+        int rank = 2 * row_lists(row, mods.type[0]) + form;
+        if (dec->failed || rank > best) {
+            memcpy(why, dec->why, sizeof why);
+            best = rank;
+        }
+        if (dec->failed)
+            break;
     }
-    return decode_fail(dec, "there is no such instruction");
+    memcpy(dec->why, why, sizeof why);
+    return false;
 }
 
 /* "file.ptx:12 (kernels/a.cu:34): `opcode` is not supported: why; see --list ptx" */
@@ -589,7 +631,9 @@ static struct code *decode_function(struct decode_whole *whole,
     }
     if (good) {
         fill_lines(&dec);
-        liveness_place(&dec);
+        good = liveness_place(&dec);
+    }
+    if (good) {
         patch_ops(&dec);
     } else {
         if (!dec.failed)

@@ -51,7 +51,9 @@ struct decoder {
     int touch_count, touch_room;
     struct list_note *lists;
     int list_count, list_room;
-    int carry; /* value of the carry flag, -1 = not used */
+    int sink[4];              /* value + 1 that takes what `_` throws away, by size */
+    int sregs[SREG_COUNT][2]; /* value + 1 of a special register of 4 and 8 bytes */
+    int carry;                /* value of the carry flag, -1 = not used */
     uint32_t param_area_bytes;
     struct decode_whole *whole;
 };
@@ -67,7 +69,7 @@ int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes);
 void decode_touch(struct decoder *dec, int value, bool write);
 void code_free_one(struct code *code);
 /* Set first/last of every register value, then place all values; fills
- * code->frame_bytes, preset, sregs, live_registers. */
-void liveness_place(struct decoder *dec);
+ * code->frame_bytes, preset, sregs, live_registers. False after decode_fail: too many. */
+bool liveness_place(struct decoder *dec);
 
 #endif

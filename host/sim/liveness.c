@@ -1,44 +1,57 @@
 /* liveness.c - which registers are live where, and so which can share a row.
  *
- * A compiler's PTX uses thousands of virtual registers, but only tens at a time.
- * Backward data flow over basic blocks finds where each is live; a value's interval
- * is stretched over every op at which it is live; intervals are then given rows in
- * order of their start (linear scan). Lanes of a warp that are at different places
- * each use their own column of a row, so what is right for one thread is right for
- * the warp. A guarded write does not end a life: lanes that skip it keep the value.
- */
+ * A compiler's PTX uses thousands of virtual registers, but only tens at a time. For
+ * each register, its uses are followed backwards over the basic blocks to its
+ * definitions; its interval is stretched over every op at which it is live; intervals
+ * are then given rows in order of their start (linear scan). Lanes of a warp that are
+ * at different places each use their own column of a row, so what is right for one
+ * thread is right for the warp. A guarded write does not end a life: lanes that skip it
+ * keep the value. Work and memory are bounded: past the bounds an interval is the whole
+ * function, which is always right. */
 #include <stdlib.h>
 
 #include "decode_parts.h"
 
-typedef uint64_t word;
+enum { EDGE_LIMIT = 1 << 22, FRAME_LIMIT = 16 << 20 };
+#define WALK_LIMIT 100000000ll
 
 struct basic_block {
     int first, last; /* ops */
-    int next[2];     /* successor blocks, -1 = none */
-    const struct ptx_table *table;
-    word *in, *out, *use, *def;
+    int pred, preds; /* predecessors: flow->preds[pred .. pred + preds) */
 };
 
 struct flow {
     struct decoder *dec;
     struct basic_block *blocks;
     int block_count;
-    int *block_of;  /* op -> block */
-    int *reg_index; /* value -> dense register number, -1 */
-    int *reg_value; /* dense register number -> value */
-    int reg_count, words;
-    int *touch_start; /* op -> first touch */
+    int *block_of; /* op -> block */
+    int *preds;
+    int64_t edge_count;
+    int *touch_start, *touches; /* value -> its touches, in order of ops */
+    int *live_in, *defined;     /* block -> last value found so */
+    int *stack;
+    int64_t walked;
 };
+
+/* --- basic blocks ---------------------------------------------------------------------- */
 
 static const struct ptx_table *branch_table(const struct ptx_function *f,
                                             const struct ptx_insn *in)
 {
+    if (strcmp(in->base, "brx") != 0 || in->operand_count != 2 ||
+        in->operand[1].symbol == NULL)
+        return NULL;
     for (int i = 0; i < f->table_count; i++)
-        if (in->operand_count == 2 && f->tables[i].count > 0 &&
+        if (f->tables[i].count > 0 &&
             strcmp(f->tables[i].name, in->operand[1].symbol) == 0)
             return &f->tables[i];
     return NULL;
+}
+
+static bool is_branch(const struct ptx_insn *in)
+{
+    return strcmp(in->base, "bra") == 0 && in->operand_count > 0 &&
+           in->operand[0].target >= 0;
 }
 
 static bool ends_block(const struct ptx_insn *in)
@@ -58,119 +71,84 @@ static void find_blocks(struct flow *flow)
         if (!ends_block(in))
             continue;
         starts[i + 1] = 1;
-        if (strcmp(in->base, "bra") == 0 && in->operand[0].target >= 0)
+        if (is_branch(in))
             starts[in->operand[0].target] = 1;
-        const struct ptx_table *table =
-            strcmp(in->base, "brx") == 0 ? branch_table(f, in) : NULL;
-        for (int k = 0; table != NULL && k < table->count; k++)
-            starts[table->target[k]] = 1;
     }
+    for (int i = 0; i < f->table_count; i++)
+        for (int k = 0; k < f->tables[i].count; k++)
+            starts[f->tables[i].target[k]] = 1;
     flow->block_of = xmalloc(((size_t)count + 1) * sizeof *flow->block_of);
     for (int i = 0; i < count; i++) {
         flow->block_count += starts[i];
         flow->block_of[i] = flow->block_count - 1;
     }
     flow->block_of[count] = -1;
-    flow->blocks = xcalloc((size_t)flow->block_count, sizeof *flow->blocks);
+    flow->blocks = xcalloc((size_t)flow->block_count + 1, sizeof *flow->blocks);
     for (int i = count - 1; i >= 0; i--)
         flow->blocks[flow->block_of[i]].first = i;
     for (int i = 0; i < count; i++)
         flow->blocks[flow->block_of[i]].last = i;
-    for (int b = 0; b < flow->block_count; b++) {
-        struct basic_block *block = &flow->blocks[b];
-        const struct ptx_insn *in = &f->insns[block->last];
-        bool leaves = ends_block(in) && in->guard < 0;
-        block->next[0] = leaves ? -1 : flow->block_of[block->last + 1];
-        block->next[1] = strcmp(in->base, "bra") == 0 && in->operand[0].target >= 0
-                             ? flow->block_of[in->operand[0].target]
-                             : -1;
-        block->table = strcmp(in->base, "brx") == 0 ? branch_table(f, in) : NULL;
-    }
     free(starts);
 }
 
-static void index_registers(struct flow *flow)
+/* An edge from -> to: counted in the first pass, noted in the second. */
+static void add_edge(struct flow *flow, int from, int to, bool note)
 {
-    struct decoder *dec = flow->dec;
-    flow->reg_index = xmalloc(((size_t)dec->value_count + 1) * sizeof *flow->reg_index);
-    flow->reg_value = xmalloc(((size_t)dec->value_count + 1) * sizeof *flow->reg_value);
-    for (int v = 0; v < dec->value_count; v++) {
-        flow->reg_index[v] = -1;
-        if (dec->values[v].kind == VALUE_REGISTER) {
-            flow->reg_value[flow->reg_count] = v;
-            flow->reg_index[v] = flow->reg_count++;
-        }
-    }
-    flow->words = (flow->reg_count + 63) / 64;
-    flow->touch_start =
-        xmalloc(((size_t)dec->function->insn_count + 2) * sizeof *flow->touch_start);
-    int t = 0;
-    for (int i = 0; i <= dec->function->insn_count; i++) {
-        while (t < dec->touch_count && dec->touches[t].op < i)
-            t++;
-        flow->touch_start[i] = t;
-    }
-    flow->touch_start[dec->function->insn_count + 1] = dec->touch_count;
+    if (to < 0)
+        return;
+    struct basic_block *block = &flow->blocks[to];
+    if (note)
+        flow->preds[block->pred + block->preds] = from;
+    block->preds++;
+    flow->edge_count++;
 }
 
-static void local_sets(struct flow *flow)
+static void walk_edges(struct flow *flow, bool note)
 {
-    struct decoder *dec = flow->dec;
+    const struct ptx_function *f = flow->dec->function;
+    flow->edge_count = 0;
+    for (int b = 0; b < flow->block_count && flow->edge_count <= EDGE_LIMIT; b++) {
+        const struct ptx_insn *in = &f->insns[flow->blocks[b].last];
+        const struct ptx_table *table = branch_table(f, in);
+        if (!ends_block(in) || in->guard >= 0)
+            add_edge(flow, b, flow->block_of[flow->blocks[b].last + 1], note);
+        if (is_branch(in))
+            add_edge(flow, b, flow->block_of[in->operand[0].target], note);
+        for (int k = 0; table != NULL && k < table->count; k++)
+            add_edge(flow, b, flow->block_of[table->target[k]], note);
+    }
+}
+
+static void find_predecessors(struct flow *flow)
+{
+    walk_edges(flow, false);
+    if (flow->edge_count > EDGE_LIMIT)
+        return;
+    flow->preds = xmalloc(((size_t)flow->edge_count + 1) * sizeof *flow->preds);
+    int at = 0;
     for (int b = 0; b < flow->block_count; b++) {
-        struct basic_block *block = &flow->blocks[b];
-        word *sets = xcalloc((size_t)flow->words * 4 + 1, sizeof *sets);
-        block->in = sets;
-        block->out = sets + flow->words;
-        block->use = sets + 2 * flow->words;
-        block->def = sets + 3 * flow->words;
-        for (int i = block->first; i <= block->last; i++) {
-            bool guarded = dec->function->insns[i].guard >= 0;
-            for (int pass = 0; pass < 2; pass++)
-                for (int t = flow->touch_start[i]; t < flow->touch_start[i + 1]; t++) {
-                    int reg = flow->reg_index[dec->touches[t].value];
-                    if (reg < 0 || dec->touches[t].write != (pass == 1))
-                        continue;
-                    word bit = (word)1 << (reg % 64);
-                    if (pass == 0 && !(block->def[reg / 64] & bit))
-                        block->use[reg / 64] |= bit;
-                    if (pass == 1 && !guarded)
-                        block->def[reg / 64] |= bit;
-                }
-        }
+        flow->blocks[b].pred = at;
+        at += flow->blocks[b].preds;
+        flow->blocks[b].preds = 0;
     }
+    walk_edges(flow, true);
 }
 
-static bool flow_into(struct flow *flow, struct basic_block *block, int next)
-{
-    bool changed = false;
-    if (next < 0)
-        return false;
-    for (int i = 0; i < flow->words; i++) {
-        word more = flow->blocks[next].in[i] & ~block->out[i];
-        block->out[i] |= more;
-        changed |= more != 0;
-    }
-    return changed;
-}
+/* --- intervals ------------------------------------------------------------------------- */
 
-static void solve(struct flow *flow)
+/* Sort the touches by value; those of one value stay in the order of ops. */
+static void group_touches(struct flow *flow)
 {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int b = flow->block_count - 1; b >= 0; b--) {
-            struct basic_block *block = &flow->blocks[b];
-            flow_into(flow, block, block->next[0]);
-            flow_into(flow, block, block->next[1]);
-            for (int k = 0; block->table != NULL && k < block->table->count; k++)
-                flow_into(flow, block, flow->block_of[block->table->target[k]]);
-            for (int i = 0; i < flow->words; i++) {
-                word in = block->use[i] | (block->out[i] & ~block->def[i]);
-                changed |= in != block->in[i];
-                block->in[i] = in;
-            }
-        }
-    }
+    const struct decoder *dec = flow->dec;
+    int *start = xcalloc((size_t)dec->value_count + 2, sizeof *start);
+    for (int t = 0; t < dec->touch_count; t++)
+        start[dec->touches[t].value + 2]++;
+    for (int v = 0; v <= dec->value_count; v++)
+        start[v + 1] += start[v];
+    flow->touches = xmalloc(((size_t)dec->touch_count + 1) * sizeof *flow->touches);
+    for (int t = 0; t < dec->touch_count; t++)
+        flow->touches[start[dec->touches[t].value + 1]++] = t;
+    flow->touch_start = start;
 }
 
 static void stretch(struct value *value, int op)
@@ -181,26 +159,88 @@ static void stretch(struct value *value, int op)
         value->last = op;
 }
 
-static void intervals(struct flow *flow)
+/* Value v is live on entry of the blocks on the stack: so it is at the end of their
+ * predecessors, and on their entry unless they define it. */
+static void follow_back(struct flow *flow, int v, int depth)
 {
-    struct decoder *dec = flow->dec;
-    for (int t = 0; t < dec->touch_count; t++)
-        stretch(&dec->values[dec->touches[t].value], dec->touches[t].op);
-    for (int b = 0; b < flow->block_count; b++) {
-        struct basic_block *block = &flow->blocks[b];
-        for (int reg = 0; reg < flow->reg_count; reg++) {
-            word bit = (word)1 << (reg % 64);
-            struct value *value = &dec->values[flow->reg_value[reg]];
-            if (block->in[reg / 64] == 0 && block->out[reg / 64] == 0) {
-                reg |= 63; /* nothing in this word */
+    struct value *value = &flow->dec->values[v];
+    while (depth > 0) {
+        const struct basic_block *block = &flow->blocks[flow->stack[--depth]];
+        stretch(value, block->first);
+        for (int k = 0; k < block->preds; k++) {
+            int from = flow->preds[block->pred + k];
+            flow->walked++;
+            stretch(value, flow->blocks[from].last);
+            if (flow->defined[from] == v || flow->live_in[from] == v)
                 continue;
-            }
-            if (block->in[reg / 64] & bit)
-                stretch(value, block->first);
-            if (block->out[reg / 64] & bit)
-                stretch(value, block->last);
+            flow->live_in[from] = v;
+            flow->stack[depth++] = from;
         }
     }
+}
+
+/* One op's touches of v: does it read, does it surely write? */
+static int touches_of_op(const struct flow *flow, int at, int end, bool *reads,
+                         bool *writes)
+{
+    const struct decoder *dec = flow->dec;
+    int op = dec->touches[flow->touches[at]].op;
+    *reads = *writes = false;
+    for (; at < end && dec->touches[flow->touches[at]].op == op; at++) {
+        bool write = dec->touches[flow->touches[at]].write;
+        *reads |= !write;
+        *writes |= write && dec->function->insns[op].guard < 0;
+    }
+    return at;
+}
+
+static void find_interval(struct flow *flow, int v)
+{
+    const struct decoder *dec = flow->dec;
+    int at = flow->touch_start[v], end = flow->touch_start[v + 1], depth = 0;
+    if (flow->preds == NULL || flow->walked > WALK_LIMIT) {
+        stretch(&dec->values[v], 0);
+        stretch(&dec->values[v], dec->function->insn_count);
+        return;
+    }
+    while (at < end) {
+        int op = dec->touches[flow->touches[at]].op, block = flow->block_of[op];
+        bool reads, writes;
+        at = touches_of_op(flow, at, end, &reads, &writes);
+        stretch(&dec->values[v], op);
+        if (reads && flow->defined[block] != v && flow->live_in[block] != v) {
+            flow->live_in[block] = v;
+            flow->stack[depth++] = block;
+        }
+        if (writes)
+            flow->defined[block] = v;
+    }
+    follow_back(flow, v, depth);
+}
+
+static void find_intervals(struct flow *flow)
+{
+    size_t blocks = (size_t)flow->block_count + 1;
+    flow->live_in = xmalloc(blocks * sizeof *flow->live_in);
+    flow->defined = xmalloc(blocks * sizeof *flow->defined);
+    flow->stack = xmalloc(blocks * sizeof *flow->stack);
+    for (size_t b = 0; b < blocks; b++)
+        flow->live_in[b] = flow->defined[b] = -1;
+    for (int v = 0; v < flow->dec->value_count; v++)
+        if (flow->dec->values[v].kind == VALUE_REGISTER)
+            find_interval(flow, v);
+}
+
+static void free_flow(struct flow *flow)
+{
+    free(flow->blocks);
+    free(flow->block_of);
+    free(flow->preds);
+    free(flow->touch_start);
+    free(flow->touches);
+    free(flow->live_in);
+    free(flow->defined);
+    free(flow->stack);
 }
 
 /* --- rows --------------------------------------------------------------------------- */
@@ -224,51 +264,102 @@ static int by_start(const void *a, const void *b)
                                       : (*x < *y ? -1 : *x > *y);
 }
 
-struct active {
+/* Rows of one size: those in use as a heap with the interval that ends first on top,
+ * and those to hand out again. */
+struct row {
     int last;
     uint32_t place;
 };
+struct row_class {
+    struct row *used;
+    uint32_t *spare;
+    int used_count, spare_count;
+};
 
-/* Linear scan: rows whose interval ended are handed out again. Active rows of a
- * class are few, so a plain array is searched for ended ones. */
-static uint32_t scan_rows(struct decoder *dec, struct value **order, int count,
-                          uint32_t place)
+static void heap_push(struct row_class *class, struct row row)
 {
-    struct active *rows[CLASSES] = {NULL};
-    int used[CLASSES] = {0}, room[CLASSES] = {0};
-    int live32 = 0, most = 0;
+    int at = class->used_count++;
+    while (at > 0 && class->used[(at - 1) / 2].last > row.last) {
+        class->used[at] = class->used[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    class->used[at] = row;
+}
+
+static struct row heap_pop(struct row_class *class)
+{
+    struct row top = class->used[0], row = class->used[--class->used_count];
+    int at = 0, child;
+    while ((child = 2 * at + 1) < class->used_count) {
+        if (child + 1 < class->used_count &&
+            class->used[child + 1].last < class->used[child].last)
+            child++;
+        if (class->used[child].last >= row.last)
+            break;
+        class->used[at] = class->used[child];
+        at = child;
+    }
+    class->used[at] = row;
+    return top;
+}
+
+/* Linear scan over values in order of their start. *live: most 32-bit registers alive
+ * at once. */
+static uint32_t scan_rows(struct decoder *dec, struct value **order, int count,
+                          uint32_t place, uint32_t *live)
+{
+    struct row_class classes[CLASSES];
+    uint32_t alive = 0, most = 0;
+    for (int c = 0; c < CLASSES; c++) {
+        classes[c].used = xmalloc(((size_t)count + 1) * sizeof *classes[c].used);
+        classes[c].spare = xmalloc(((size_t)count + 1) * sizeof *classes[c].spare);
+        classes[c].used_count = classes[c].spare_count = 0;
+    }
     for (int i = 0; i < count; i++) {
         struct value *value = order[i];
-        int class = class_of(value->bytes);
-        int found = -1;
-        if (!dec->keep_registers)
-            for (int k = 0; k < used[class] && found < 0; k++)
-                if (rows[class][k].last < value->first)
-                    found = k;
-        if (found < 0) {
-            if (used[class] == room[class]) {
-                room[class] = room[class] == 0 ? 64 : room[class] * 2;
-                rows[class] =
-                    xrealloc(rows[class], (size_t)room[class] * sizeof *rows[class]);
+        for (int c = 0; c < CLASSES; c++)
+            while (classes[c].used_count > 0 && classes[c].used[0].last < value->first) {
+                struct row row = heap_pop(&classes[c]);
+                alive -= c == 0 ? 0 : 1u << (c - 1);
+                if (!dec->keep_registers)
+                    classes[c].spare[classes[c].spare_count++] = row.place;
             }
-            found = used[class]++;
-            rows[class][found].place = place;
+        struct row_class *class = &classes[class_of(value->bytes)];
+        if (class->spare_count > 0) {
+            value->place = class->spare[--class->spare_count];
+        } else {
+            value->place = place;
             place += row_bytes(value->bytes);
-            live32 += value->bytes / 4;
         }
-        rows[class][found].last = value->last;
-        value->place = rows[class][found].place;
-        most = live32 > most ? live32 : most;
+        heap_push(class, (struct row){value->last, value->place});
+        alive += (uint32_t)value->bytes / 4;
+        most = alive > most ? alive : most;
     }
-    for (int class = 0; class < CLASSES; class ++)
-        free(rows[class]);
-    dec->code->live_registers = (uint32_t)most;
+    for (int c = 0; c < CLASSES; c++) {
+        free(classes[c].used);
+        free(classes[c].spare);
+    }
+    *live = most;
     return place;
 }
 
 static uint32_t align64(uint32_t place)
 {
     return (place + 63) & ~63u;
+}
+
+/* What the frame would take without any sharing: bounds all sums below. */
+static bool frame_fits(struct decoder *dec)
+{
+    uint64_t kept = 0;
+    for (int v = 0; v < dec->value_count; v++)
+        if (dec->values[v].kind != VALUE_REGISTER || dec->keep_registers)
+            kept += (uint64_t)row_bytes(dec->values[v].bytes);
+    return (kept <= FRAME_LIMIT && dec->value_count < 1 << 22) ||
+           decode_fail(dec,
+                       "the function has too many registers and constants (%d; a "
+                       "warp's frame is limited to %d MiB)",
+                       dec->value_count, FRAME_LIMIT >> 20);
 }
 
 /* Constants first (copied from code->preset), then special registers. */
@@ -305,14 +396,31 @@ static uint32_t place_presets(struct decoder *dec)
     return place;
 }
 
-void liveness_place(struct decoder *dec)
+/* Rows before words: a predicate between rows would break their alignment. */
+static int rows_first(struct value **order, int count)
+{
+    int rows = 0;
+    for (int i = 0; i < count; i++)
+        if (order[i]->bytes != 0) {
+            struct value *swap = order[rows];
+            order[rows++] = order[i];
+            order[i] = swap;
+        }
+    return rows;
+}
+
+bool liveness_place(struct decoder *dec)
 {
     struct flow flow = {.dec = dec};
+    struct code *code = dec->code;
+    uint32_t live, unused;
+    if (!frame_fits(dec))
+        return false;
     find_blocks(&flow);
-    index_registers(&flow);
-    local_sets(&flow);
-    solve(&flow);
-    intervals(&flow);
+    find_predecessors(&flow);
+    group_touches(&flow);
+    find_intervals(&flow);
+    free_flow(&flow);
 
     uint32_t place = place_presets(dec);
     struct value **order = xmalloc(((size_t)dec->value_count + 1) * sizeof(*order));
@@ -324,29 +432,16 @@ void liveness_place(struct decoder *dec)
         } else if (dec->values[v].kind == VALUE_REGISTER) {
             order[count++] = &dec->values[v];
         }
-    /* words of 4 bytes between rows would break their alignment: predicates last */
-    int rows = 0;
-    for (int i = 0; i < count; i++)
-        if (order[i]->bytes != 0) {
-            struct value *swap = order[rows];
-            order[rows++] = order[i];
-            order[i] = swap;
-        }
+    int rows = rows_first(order, count);
     qsort(order, (size_t)rows, sizeof *order, by_start);
     qsort(order + rows, (size_t)(count - rows), sizeof *order, by_start);
-    place = scan_rows(dec, order, rows, place);
-    uint32_t live = dec->code->live_registers;
-    place = scan_rows(dec, order + rows, count - rows, place);
-    dec->code->live_registers = live + 8;
-    dec->code->param_area = align64(place);
-    dec->code->frame_bytes = align64(dec->code->param_area + dec->param_area_bytes);
-
-    for (int b = 0; b < flow.block_count; b++)
-        free(flow.blocks[b].in);
-    free(flow.blocks);
-    free(flow.block_of);
-    free(flow.reg_index);
-    free(flow.reg_value);
-    free(flow.touch_start);
+    place = scan_rows(dec, order, rows, place, &live);
+    place = scan_rows(dec, order + rows, count - rows, place, &unused);
     free(order);
+    code->live_registers = live + 8;
+    code->param_area = align64(place);
+    code->frame_bytes = align64(code->param_area + dec->param_area_bytes);
+    return place <= 2 * FRAME_LIMIT ||
+           decode_fail(dec, "too many registers are live at once for a frame of %d MiB",
+                       FRAME_LIMIT >> 20);
 }

@@ -170,6 +170,15 @@ static bool word_is(const struct mods *mods, int i, const char *word)
     return i < mods->word_count && strcmp(mods->word[i], word) == 0;
 }
 
+/* Registers have 16 to 128 bits; 8-bit values live in wider ones. */
+static bool check_width(struct decoder *dec, enum ptx_type type, int most)
+{
+    int bits = ptx_type_bits(type);
+    return (bits >= 16 && bits <= most) ||
+           decode_fail(dec, type == PTX_TYPE_NONE ? "needs a type" : "not for type .%s",
+                       ptx_type_name(type));
+}
+
 /* Element type of a pack or unpack of `count` elements out of `bits` bits. */
 static enum ptx_type element_type(int bits, int count)
 {
@@ -188,7 +197,7 @@ static bool decode_mov_vector(struct decoder *dec, const struct ptx_insn *in,
     const struct ptx_operand *vector = &in->operand[unpack ? 0 : 1];
     int bits = ptx_type_bits(type), count;
     enum ptx_type element = element_type(bits, vector->element_count);
-    if (element == PTX_TYPE_NONE || vector->element_count > 4)
+    if (element == PTX_TYPE_NONE || vector->element_count > 4 || bits > 128)
         return decode_fail(dec, "%d elements do not fill .%s", vector->element_count,
                            ptx_type_name(type));
     op->fn = unpack ? mov_unpack : mov_pack;
@@ -222,7 +231,7 @@ static bool decode_mov(struct decoder *dec, const struct ptx_insn *in,
         return true;
     }
     op->fn = bits == 128 ? mov_128 : bits == 64 ? mov_64 : mov_32;
-    return decode_plain(dec, in, op, type, type);
+    return check_width(dec, type, 128) && decode_plain(dec, in, op, type, type);
 }
 
 static bool decode_selp(struct decoder *dec, const struct ptx_insn *in,
@@ -231,7 +240,7 @@ static bool decode_selp(struct decoder *dec, const struct ptx_insn *in,
     enum ptx_type type = mods->type[0];
     bool negated = false;
     op->fn = ptx_type_bits(type) == 64 ? selp_64 : selp_32;
-    if (!decode_dst(dec, &in->operand[0], type, &op->d) ||
+    if (!check_width(dec, type, 64) || !decode_dst(dec, &in->operand[0], type, &op->d) ||
         !decode_src(dec, &in->operand[1], type, &op->s[0]) ||
         !decode_src(dec, &in->operand[2], type, &op->s[1]) ||
         !decode_pred(dec, &in->operand[3], &op->s[2], &negated))
@@ -249,7 +258,7 @@ static bool decode_slct(struct decoder *dec, const struct ptx_insn *in,
     op->fn = slct;
     op->flags = test == PTX_F32;
     op->width = ptx_type_bits(type) == 64 ? 8 : 4;
-    return decode_dst(dec, &in->operand[0], type, &op->d) &&
+    return check_width(dec, type, 64) && decode_dst(dec, &in->operand[0], type, &op->d) &&
            decode_src(dec, &in->operand[1], type, &op->s[0]) &&
            decode_src(dec, &in->operand[2], type, &op->s[1]) &&
            decode_src(dec, &in->operand[3], test, &op->s[2]);
