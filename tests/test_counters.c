@@ -324,6 +324,22 @@ Test(counters, addresses_of_inactive_lanes_do_not_matter)
     }
 }
 
+/* The same addresses under another mask are another access. */
+Test(counters, a_mask_belongs_to_an_access)
+{
+    struct bench b;
+    uint64_t address[LANES];
+    start(&b, 1 << 16, 1 << 20);
+    fill(address, b.buffer, STRIDE, 8, 4);
+    touch(&b, ACCESS_LOAD, PTX_GLOBAL, address, 0xff, 4);
+    touch(&b, ACCESS_LOAD, PTX_GLOBAL, address, FULL_MASK, 4);
+    touch(&b, ACCESS_LOAD, PTX_GLOBAL, address, 0xf, 4);
+    struct sim_counters c = finish(&b, 1);
+    cr_expect_eq(c.global_ld_sectors, 8 + 32 + 4);
+    cr_expect_eq(c.l1_sector_hits, 8 + 4);
+    cr_expect_eq(c.l2_sectors_read, 32);
+}
+
 Test(counters, kinds_and_spaces_go_to_their_own_fields)
 {
     struct bench b;
