@@ -515,9 +515,15 @@ static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op 
     int best = -1;
     if (ops_find(in->base, 0) == NULL)
         return decode_fail(dec, "there is no such instruction");
-    if (!mods_parse(in, &mods, &unknown))
-        return decode_fail(dec, ".%s is not known", unknown);
     const struct op_row *row;
+    dec->why[0] = '\0';
+    if (!mods_parse(in, &mods, &unknown)) {
+        /* a row that takes all suffixes is there to say why not */
+        for (int i = 0; (row = ops_find(in->base, i)) != NULL; i++)
+            if (row->allowed == ~0u)
+                row->decode(dec, in, &mods, op);
+        return decode_fail(dec, ".%s is not known", unknown);
+    }
     int touches = dec->touch_count, lists = dec->list_count;
     for (int i = 0; (row = ops_find(in->base, i)) != NULL; i++) {
         dec->touch_count = touches;
@@ -526,7 +532,7 @@ static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op 
         if (form == 2)
             return true;
         int rank = 2 * row_lists(row, mods.type[0]) + form;
-        if (dec->failed || rank > best) {
+        if (dec->failed || rank > best || why[0] == '\0') {
             memcpy(why, dec->why, sizeof why);
             best = rank;
         }
