@@ -241,11 +241,14 @@ static int status_of_rows(const struct climb *climb)
     return status;
 }
 
-/* Push out what was printed; false if nobody takes it (main tells why). */
+/* Push out what was printed; false if nobody takes it (main tells why) and no file
+ * was asked for. */
 static bool flush_text(struct climb *climb)
 {
-    if (climb->text && fflush(climb->text) != 0)
-        climb->reader_gone = true;
+    if (climb->text && fflush(climb->text) != 0) {
+        climb->text = NULL;
+        climb->reader_gone |= !climb->json && !climb->options->out;
+    }
     return !climb->reader_gone;
 }
 

@@ -29,12 +29,15 @@ bool error_set(struct error *err, int status, const char *format, ...)
 
 _Noreturn void die(int status, const char *format, ...)
 {
+    char text[1024];
     va_list list;
-    fputs("peakbound: ", stderr);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fputc('\n', stderr);
+    for (char *c = text; *c; c++) /* the user's words must not steer the terminal */
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    fprintf(stderr, "peakbound: %s\n", text);
     temporary_remove_all();
     exit(status);
 }
@@ -80,8 +83,9 @@ void temporary_forget(const char *path)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
         if (temporaries[i] != NULL && strcmp(temporaries[i], path) == 0) {
-            free(temporaries[i]);
-            temporaries[i] = NULL;
+            char *done = temporaries[i];
+            temporaries[i] = NULL; /* the signal handler looks at it */
+            free(done);
         }
 }
 
@@ -89,9 +93,10 @@ void temporary_remove_all(void)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
         if (temporaries[i] != NULL) {
-            unlink(temporaries[i]);
-            free(temporaries[i]);
+            char *done = temporaries[i];
+            unlink(done);
             temporaries[i] = NULL;
+            free(done);
         }
 }
 
@@ -120,4 +125,8 @@ void interrupt_install(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction hang_up;
+    sigaction(SIGHUP, NULL, &hang_up);
+    if (hang_up.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
 }

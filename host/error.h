@@ -53,7 +53,7 @@ void temporary_add(const char *path);
 void temporary_forget(const char *path);
 void temporary_remove_all(void);
 
-/* True once SIGINT or SIGTERM arrived (set by interrupt_install's handler).
+/* True once SIGINT, SIGTERM or SIGHUP arrived (set by interrupt_install's handler).
  * Long loops look at it and return early; main then leaves with status 130. */
 bool interrupt_pending(void);
 void interrupt_install(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "climb.h"
+#include "output_file.h"
 #include "report/devices.h"
 #include "report/grid.h"
 #include "report/style.h"
@@ -234,6 +235,7 @@ int main(int argc, char **argv)
     };
     struct options options;
     struct error err = {0};
+    output_hold_standard_streams();
     signal(SIGPIPE, SIG_IGN);
     interrupt_install();
     registry_init();

@@ -1,6 +1,7 @@
 /* test_cli.c - ./run as its users meet it: a process with arguments, output and an
  * exit status. PEAKBOUND_RUN says where the program is (the Makefile sets it). */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,5 +153,40 @@ Test(cli, interrupted_run_leaves_no_file)
     cr_expect_eq(status, 130, "status %d: %s", status, text);
     cr_expect_str_eq(text, "");
     cr_expect_eq(rmdir(folder), 0, "a file was left in %s", folder);
+    free(text);
+}
+
+/* Without a reader of the table, or without any standard output, the file is made. */
+Test(cli, file_is_written_though_nobody_reads_the_table)
+{
+    static const struct {
+        const char *after;
+        int status;
+    } cases[] = {{"2>&1 >&-", 4}, {"2>&1 | true", 0}};
+    char file[] = "/tmp/peakbound_cli_XXXXXX", arguments[160], *text;
+    int descriptor = mkstemp(file);
+    cr_assert_geq(descriptor, 0);
+    close(descriptor);
+    snprintf(arguments, sizeof arguments, "-d sim -s 32,33 -k 1 --json %s", file);
+    for (int i = 0; i < 2; i++) {
+        char first[2] = "";
+        int status = shell("", arguments, cases[i].after, &text);
+        cr_expect_eq(status, cases[i].status, "status %d: %s", status, text);
+        free(text);
+        descriptor = open(file, O_RDWR);
+        cr_expect(read(descriptor, first, 1) == 1 && first[0] == '{',
+                  "%s: not JSON: '%s'", cases[i].after, first);
+        cr_expect_eq(ftruncate(descriptor, 0), 0);
+        close(descriptor);
+    }
+    unlink(file);
+}
+
+Test(cli, messages_do_not_steer_the_terminal)
+{
+    char *text;
+    int status = shell("", "-d \"$(printf 'a\\033[2Jb')\"", "2>&1", &text);
+    cr_expect_eq(status, 2);
+    cr_expect(!strchr(text, '\033') && strstr(text, "a?[2Jb"), "%s", text);
     free(text);
 }

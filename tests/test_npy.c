@@ -1,9 +1,11 @@
 /* test_npy.c - NumPy files: what is read, what is written, what is refused. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../host/bench/npy.h"
@@ -132,6 +134,11 @@ Test(npy, broken_files_are_refused_with_a_reason)
         {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'x': 1}", 24,
          "unexpected key"},
         {1, "__import__('os')", 24, "dictionary"},
+        {1, "{'descr': '', 'fortran_order': False, 'shape': (2, 3), }", 24, "type"},
+        {1, "{'descr': '<f4x', 'fortran_order': False, 'shape': (2, 3), }", 24, "type"},
+        {1, "{'descr': '<f 4', 'fortran_order': False, 'shape': (2, 3), }", 24, "type"},
+        {1, "{'descr': '<f04', 'fortran_order': False, 'shape': (2, 3), }", 24, "type"},
+        {1, "{'\x1b[2J': 1}", 24, "broken key"},
         {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } extra", 24,
          "behind"},
         {4, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 24, "version"},
@@ -186,4 +193,48 @@ Test(npy, an_unwritable_place_is_told)
     cr_expect(!npy_write("/nowhere/at/all/c.npy", &m, &err));
     cr_expect(strstr(err.text, "/nowhere/at/all/c.npy") != NULL, "%s", err.text);
     matrix_free(&m);
+}
+
+Test(npy, a_pipe_is_neither_waited_for_nor_replaced)
+{
+    struct matrix m;
+    struct error err = {0};
+    struct stat status;
+    bool rounded;
+    unlink(path);
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    cr_expect(!npy_read(path, KERNEL_F32, &m, &rounded, &err));
+    cr_expect(strstr(err.text, "regular file") != NULL, "%s", err.text);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    cr_assert_geq(reader, 0);
+    cr_assert(matrix_alloc(&m, KERNEL_F32, 2, 3, NULL));
+    matrix_fill_uniform(&m, 3);
+    cr_expect(npy_write(path, &m, &err), "%s", err.text);
+    cr_expect(lstat(path, &status) == 0 && S_ISFIFO(status.st_mode), "replaced");
+    char first[6] = "";
+    cr_expect_eq(read(reader, first, sizeof first), 6);
+    cr_expect_eq(memcmp(first, "\x93NUMPY", 6), 0);
+    close(reader);
+    matrix_free(&m);
+}
+
+Test(npy, a_link_stays_and_its_file_keeps_its_mode)
+{
+    char link[80];
+    struct matrix m, back;
+    struct error err = {0};
+    struct stat status;
+    bool rounded;
+    snprintf(link, sizeof link, "%s.link", path);
+    cr_assert_eq(symlink(path, link), 0);
+    cr_assert_eq(chmod(path, 0640), 0);
+    cr_assert(matrix_alloc(&m, KERNEL_F32, 2, 3, NULL));
+    matrix_fill_uniform(&m, 3);
+    cr_expect(npy_write(link, &m, &err), "%s", err.text);
+    cr_expect(lstat(link, &status) == 0 && S_ISLNK(status.st_mode), "link replaced");
+    cr_expect(stat(path, &status) == 0 && (status.st_mode & 0777) == 0640);
+    cr_expect(npy_read(path, KERNEL_F32, &back, &rounded, &err), "%s", err.text);
+    unlink(link);
+    matrix_free(&m);
+    matrix_free(&back);
 }

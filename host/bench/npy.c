@@ -3,11 +3,14 @@
 #include "npy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "../output_file.h"
 
 /* --- header ------------------------------------------------------------------------- */
 
@@ -39,7 +42,7 @@ static bool read_string(struct cursor *c, char *text, size_t room)
     char quote = *c->at++;
     size_t length = 0;
     while (c->at < c->end && *c->at != quote) {
-        if (length + 1 >= room)
+        if (length + 1 >= room || (unsigned char)*c->at < ' ')
             return false;
         text[length++] = *c->at++;
     }
@@ -96,11 +99,12 @@ static bool read_descr(struct cursor *c, struct npy_header *h, struct error *err
     char text[16];
     if (!read_string(c, text, sizeof text))
         return error_set(err, EXIT_USAGE, "the header's descr is no text like '<f4'");
+    bool known = strlen(text) == 3 && strchr("<>=|", text[0]) != NULL && text[1] == 'f' &&
+                 strchr("248", text[2]) != NULL;
     h->big_endian = text[0] == '>';
-    h->kind = text[1];
-    h->bytes = atoi(text[1] != '\0' ? text + 2 : "");
-    if (strchr("<>=|", text[0]) == NULL || h->kind != 'f' ||
-        (h->bytes != 2 && h->bytes != 4 && h->bytes != 8))
+    h->kind = 'f';
+    h->bytes = known ? text[2] - '0' : 0;
+    if (!known)
         return error_set(err, EXIT_USAGE,
                          "element type '%s' is not supported: f2, f4 and f8 are", text);
     return true;
@@ -266,7 +270,9 @@ bool npy_read(const char *path, int type, struct matrix *m, bool *rounded,
 {
     *rounded = false;
     memset(m, 0, sizeof *m);
-    FILE *file = fopen(path, "rb");
+    /* a pipe would make a plain open wait for its writer */
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
     if (file == NULL)
         return error_set(err, EXIT_USAGE, "%s: %s", path, strerror(errno));
     bool good = read_open(file, path, type, m, rounded, err);
@@ -320,35 +326,21 @@ static bool write_file(FILE *file, const struct matrix *m)
     return good;
 }
 
+static bool write_failed(const char *path, struct error *err)
+{
+    return error_set(err, EXIT_USAGE, "%s: cannot be written: %s", path,
+                     errno ? strerror(errno) : "the device is full or gone");
+}
+
 bool npy_write(const char *path, const struct matrix *m, struct error *err)
 {
-    size_t room = strlen(path) + 16;
-    char *temporary = xmalloc(room);
-    snprintf(temporary, room, "%s.XXXXXX", path);
-    int fd = mkstemp(temporary);
-    if (fd < 0) {
-        free(temporary);
-        return error_set(err, EXIT_USAGE, "%s: cannot be written: %s", path,
-                         strerror(errno));
-    }
-    temporary_add(temporary);
-    fchmod(fd, 0644);
-    FILE *file = fdopen(fd, "wb");
-    bool good = file != NULL && write_file(file, m);
+    struct output_file file;
+    if (!output_file_open(&file, path))
+        return write_failed(path, err);
+    bool written = write_file(file.stream, m);
     int problem = errno;
-    if (file != NULL && fclose(file) != 0) {
-        good = false;
-        problem = errno;
-    }
-    if (good && rename(temporary, path) != 0) {
-        good = false;
-        problem = errno;
-    }
-    if (!good) {
-        unlink(temporary);
-        error_set(err, EXIT_USAGE, "%s: cannot be written: %s", path, strerror(problem));
-    }
-    temporary_forget(temporary);
-    free(temporary);
-    return good;
+    bool closed = output_file_close(&file, written);
+    if (!written)
+        errno = problem;
+    return (written && closed) || write_failed(path, err);
 }

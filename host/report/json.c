@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "units.h"
 
@@ -278,76 +276,29 @@ void json_write_row(FILE *out, const struct row *row, const struct card *cards,
 
 /* --- the file -------------------------------------------------------------------- */
 
-static bool open_failed(const char *path, struct error *err)
+bool json_file_open(struct json_file *json, const char *path, struct error *err)
 {
-    return error_set(err, EXIT_USAGE, "--json: `%.200s` cannot be written: %s", path,
-                     strerror(errno));
-}
-
-bool json_file_open(struct json_file *file, const char *path, struct error *err)
-{
-    *file = (struct json_file){0};
+    *json = (struct json_file){0};
     if (strcmp(path, "-") == 0) {
-        file->stream = stdout;
+        json->stream = stdout;
         return true;
     }
-    struct stat status;
-    bool exists = stat(path, &status) == 0;
-    if (exists && !S_ISREG(status.st_mode)) {
-        if (S_ISDIR(status.st_mode))
-            errno = EISDIR;
-        else
-            file->stream = fopen(path, "we");
-        if (!file->stream)
-            return open_failed(path, err);
-        file->path = xstrdup(path);
-        return true;
-    }
-    char *target = exists ? realpath(path, NULL) : NULL; /* through a symbolic link */
-    file->path = target ? target : xstrdup(path);
-    size_t room = strlen(file->path) + 16;
-    file->temporary = xmalloc(room);
-    snprintf(file->temporary, room, "%s.XXXXXX", file->path);
-    int descriptor = mkstemp(file->temporary);
-    if (descriptor >= 0) {
-        mode_t mask = umask(0);
-        umask(mask);
-        fchmod(descriptor, exists ? status.st_mode & 0777 : 0666 & ~mask);
-        file->stream = fdopen(descriptor, "w");
-    }
-    if (!file->stream) {
-        open_failed(path, err);
-        free(file->path);
-        free(file->temporary);
-        *file = (struct json_file){0};
-        return false;
-    }
+    if (!output_file_open(&json->file, path))
+        return error_set(err, EXIT_USAGE, "--json: `%.200s` cannot be written: %s", path,
+                         strerror(errno));
+    json->stream = json->file.stream;
     return true;
 }
 
-bool json_file_close(struct json_file *file, bool keep, struct error *err)
+bool json_file_close(struct json_file *json, bool keep, struct error *err)
 {
-    if (!file->stream)
+    bool on_disk = json->file.stream != NULL;
+    char path[201];
+    json->stream = NULL;
+    if (!on_disk)
         return true;
-    bool good = true;
-    if (file->stream == stdout) {
-        file->stream = NULL;
-        return true;
-    }
-    bool written = !ferror(file->stream);
-    errno = 0;
-    if (fclose(file->stream) != 0)
-        written = false;
-    if (keep && written && file->temporary)
-        written = rename(file->temporary, file->path) == 0;
-    if (keep && !written)
-        good =
-            error_set(err, EXIT_OURS, "--json: writing `%.200s` failed: %s", file->path,
-                      errno ? strerror(errno) : "the device is full or gone");
-    if (file->temporary && !(keep && written))
-        unlink(file->temporary);
-    free(file->path);
-    free(file->temporary);
-    *file = (struct json_file){0};
-    return good;
+    snprintf(path, sizeof path, "%s", json->file.path);
+    return output_file_close(&json->file, keep) ||
+           error_set(err, EXIT_OURS, "--json: writing `%s` failed: %s", path,
+                     errno ? strerror(errno) : "the device is full or gone");
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "../output_file.h"
 #include "row.h"
 
 /* Writes members in order, with the commas. `key` NULL inside an array. */
@@ -27,16 +28,13 @@ void json_line_end(struct json *j);
 void json_write_row(FILE *out, const struct row *row, const struct card *cards,
                     int card_count);
 
-/* A file that appears whole or not at all: written beside its final name and
- * renamed. "-" is standard output; what is not a regular file (/dev/null, a
- * pipe) is written directly. */
+/* "-" is standard output, anything else an output_file. */
 struct json_file {
-    FILE *stream;    /* write here */
-    char *path;      /* final name, NULL for standard output */
-    char *temporary; /* NULL if written directly */
+    FILE *stream; /* write here */
+    struct output_file file;
 };
-bool json_file_open(struct json_file *file, const char *path, struct error *err);
+bool json_file_open(struct json_file *json, const char *path, struct error *err);
 /* keep false: remove it. */
-bool json_file_close(struct json_file *file, bool keep, struct error *err);
+bool json_file_close(struct json_file *json, bool keep, struct error *err);
 
 #endif
