@@ -449,6 +449,12 @@ static const struct option_row *find_row(const char *argument, const char **valu
     return NULL;
 }
 
+/* Is this word an option? "-1" is a value, though hardly a good one; "-" is a file. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]);
+}
+
 /* Take the option at argv[*index] and its value, and move *index to the last word
  * used. */
 static bool take_option(int argc, char **argv, int *index, struct options *o,
@@ -469,7 +475,7 @@ static bool take_option(int argc, char **argv, int *index, struct options *o,
         return false;
     const char *next = *index + 1 < argc ? argv[*index + 1] : NULL;
     if (!value && row->argument) {
-        if (!next || (next[0] == '-' && next[1] != '\0'))
+        if (!next || is_option(next))
             return error_set(err, EXIT_USAGE, "--%s needs a value: --%s %s", row->name,
                              row->name, row->argument);
         value = next;

@@ -1,6 +1,7 @@
 /* select.c - see select.h. */
 #include "select.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static bool matches(const struct rung *rung, const char *wish)
 {
     char *end = NULL;
     long number = strtol(wish, &end, 10);
-    if (*end == '\0')
+    if (isdigit((unsigned char)*wish) && *end == '\0')
         return number == rung_lesson(rung) && !rung->is_exercise;
     if (strcmp(wish, "all") == 0)
         return true;

@@ -160,7 +160,7 @@ Test(options, refuses_and_says_why)
     } cases[] = {
         {"-s 12x", {"--size", "`12x`", "MxNxK"}},
         {"-s 0", {"`0`", "from 1 to 1048576"}},
-        {"-s -5", {"--size needs a value"}},
+        {"-s -k 1", {"--size needs a value"}},
         {"-s 1048577", {"`1048577`", "1048576"}},
         {"-s 99999999999999999999", {"is not a size"}},
         {"-s 1x2", {"`1x2`"}},
@@ -188,6 +188,8 @@ Test(options, refuses_and_says_why)
         {"-l three", {"`three`"}},
         {"--reps 0", {"--reps", "from 1 to 100000"}},
         {"--reps 1e3", {"`1e3`"}},
+        {"--reps -1", {"--reps", "`-1`", "from 1 to 100000"}},
+        {"-s -5", {"--size", "`-5`", "MxNxK"}},
         {"--warmup +1", {"--warmup", "`+1`"}},
         {"--threads 4096", {"--threads", "from 1 to 1024"}},
         {"--seed 18446744073709551616", {"--seed", "18446744073709551615"}},
