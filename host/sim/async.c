@@ -1,6 +1,8 @@
 /* async.c - see async.h. Built once; ops_async.c has the instructions. */
 #include "async.h"
 
+#include "check.h"
+
 #include <stdlib.h>
 
 enum { MOST_COPIES = 1024, WORD = 4 };
@@ -8,6 +10,8 @@ enum { MOST_COPIES = 1024, WORD = 4 };
 struct late_copy {
     uint32_t left;  /* lanes whose data have not come */
     uint32_t bytes; /* a lane */
+    const struct code *code;
+    const struct op *op;
     uint32_t group[LANES], to[LANES];
     uint8_t data[LANES][16];
 };
@@ -82,6 +86,7 @@ static void deliver(struct warp *w, struct late_copy *copy, uint32_t lanes)
         int l = __builtin_ctz(lanes);
         memcpy(w->block->shared + copy->to[l], copy->data[l], copy->bytes);
         count_coming(w->block, copy->to[l], copy->bytes, -1);
+        check_async_arrived(w, l, copy->to[l], copy->bytes, copy->code, copy->op);
     }
 }
 
@@ -105,7 +110,8 @@ void async_copy(struct warp *w, const uint64_t *to, uint8_t (*data)[16], uint32_
     }
     q->copies = grow(q->copies, q->count, &q->room, sizeof *q->copies);
     struct late_copy *copy = &q->copies[q->count++];
-    *copy = (struct late_copy){.left = w->mask, .bytes = bytes};
+    *copy = (struct late_copy){
+        .left = w->mask, .bytes = bytes, .code = w->code, .op = &w->code->ops[w->pc]};
     memcpy(copy->group, q->group, sizeof copy->group);
     memcpy(copy->data, data, sizeof copy->data);
     for (int l = 0; l < LANES; l++)
@@ -251,13 +257,15 @@ bool mbarrier_change(struct warp *w, int lane, uint64_t offset,
         m.pending = m.expected;
     }
     store_barrier(w, offset, &m);
+    if (change->arrivals > 0)
+        check_mbarrier_arrive(w, lane, offset, over);
     return true;
 }
 
 /* Somebody looks at the barrier: let arrive what is tied to copies, and these copies. */
-static bool arrive_now(struct warp *w, int lane, struct warp *from, uint64_t offset)
+static bool arrive_now(struct warp *from, uint64_t offset)
 {
-    struct warp_queue *q = &w->block->async->warps[from->index];
+    struct warp_queue *q = &from->block->async->warps[from->index];
     int kept = 0;
     for (int i = 0; i < q->arrival_count; i++) {
         struct late_arrival *arrival = &q->arrivals[i];
@@ -269,7 +277,7 @@ static bool arrive_now(struct warp *w, int lane, struct warp *from, uint64_t off
             arrival->left &= ~((uint32_t)1 << l);
             for (int c = 0; c < q->count && q->first + (uint64_t)c < arrival->copies; c++)
                 deliver(from, &q->copies[c], (uint32_t)1 << l);
-            if (!mbarrier_change(w, lane, offset,
+            if (!mbarrier_change(from, l, offset,
                                  &(struct mbarrier_change){.arrivals = 1}, &state))
                 return false;
         }
@@ -287,11 +295,13 @@ bool mbarrier_test(struct warp *w, int lane, uint64_t offset, uint64_t state, bo
     struct block *b = w->block;
     struct mbarrier m;
     for (uint32_t i = 0; b->async != NULL && i < b->warp_count; i++)
-        if (!arrive_now(w, lane, &b->warps[i], offset))
+        if (!arrive_now(&b->warps[i], offset))
             return false;
     if (!load_barrier(w, lane, offset, &m))
         return false;
     *over = m.phase != (parity ? (bool)(state & 1) : (bool)(state >> 63));
+    if (*over)
+        check_mbarrier_passed(w, lane, offset);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "decode_parts.h"
 #include "run.h"
 
@@ -529,8 +530,10 @@ static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op 
         dec->touch_count = touches;
         dec->list_count = lists;
         int form = decode_row(dec, row, in, &mods, op);
-        if (form == 2)
+        if (form == 2) {
+            check_note_order(in, op);
             return true;
+        }
         int rank = 2 * row_lists(row, mods.type[0]) + form;
         if (dec->failed || rank > best || why[0] == '\0') {
             memcpy(why, dec->why, sizeof why);
@@ -641,6 +644,8 @@ static struct code *decode_function(struct decode_whole *whole,
     }
     if (good) {
         patch_ops(&dec);
+        if (whole->env->follow_values)
+            check_follow_values(&dec);
     } else {
         if (!dec.failed)
             fail_insn(&dec, dec.insn != NULL ? dec.insn : &function->insns[0]);

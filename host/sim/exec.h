@@ -68,6 +68,19 @@ enum tensor_class {
     TENSOR_CLASSES
 };
 
+/* What a memory instruction orders (PTX ISA, memory consistency model). All but weak
+ * ones are strong. */
+enum op_order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL };
+enum op_scope { SCOPE_CTA, SCOPE_GPU, SCOPE_SYS };
+
+/* What an op reads and writes of the values that checks follow: code->value_list
+ * [first .. first + reads) and then `writes` more. */
+struct value_use {
+    exec_fn *fn; /* the executor that the op would have */
+    uint32_t first;
+    uint8_t reads, writes, rule;
+};
+
 struct op {
     exec_fn *fn;
     uint32_t d, d2;              /* destination rows: byte offset into w->rows */
@@ -85,6 +98,8 @@ struct op {
     uint8_t flags;   /* family-specific */
     uint8_t sync;    /* OP_WARP_SYNC: s[] index of the member mask + 1, 0 = all lanes */
     uint8_t tensor;  /* enum tensor_class */
+    uint8_t order;   /* enum op_order of a memory instruction or fence */
+    uint8_t scope;   /* enum op_scope */
     uint32_t flops;  /* floating-point operations of a full warp */
     uint32_t pc;     /* own index in code->ops */
     uint32_t target; /* branch target */
@@ -114,6 +129,10 @@ struct code {
     uint32_t total_ops;         /* of the whole program (set in the entry's code) */
     uint32_t param_area;        /* .param variables of the frame begin here */
     struct param_place *places; /* of the .param variables: vars, params, rets */
+    struct value_use *uses;     /* per op, if decoded for checks, else NULL */
+    uint32_t *value_list, *value_place;
+    uint8_t *value_given; /* per value: written by what is not followed */
+    uint32_t value_count;
     struct code_chunk *chunks;
 };
 
@@ -297,6 +316,7 @@ struct launch {
     uint64_t grid_workspace; /* device address, of a cooperative launch */
     bool cooperative;
     bool check;
+    struct check *check_state; /* check.c */
     uint64_t step_limit;
     const struct listener *listeners[4];
     int listener_count;

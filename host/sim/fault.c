@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "exec.h"
+#include "check.h"
 
 const char *sim_fault_name(enum sim_fault_kind kind)
 {
@@ -56,6 +56,7 @@ void sim_raise(struct warp *w, enum sim_fault_kind kind, int lane, uint64_t addr
     vsnprintf(fault.detail, sizeof fault.detail, format, list);
     va_end(list);
     uint64_t linear = w->block->linear;
+    check_before_fault(w, kind);
 #pragma omp critical(sim_fault)
     {
         /* several host threads may find one: the block with the smallest number counts */

@@ -9,6 +9,7 @@
 
 #include "../error.h"
 #include "exec.h"
+#include "shadow.h"
 
 enum { GAP_BYTES = 512, ALIGN_BYTES = 256, FREED_KEPT = 1024 };
 
@@ -16,6 +17,7 @@ struct device_memory {
     struct allocation **list;
     int count, room, freed;
     uint64_t next, used, capacity;
+    uint32_t accesses;
 };
 
 struct device_memory *memory_create(uint64_t capacity_bytes)
@@ -31,6 +33,8 @@ static void host_free(struct allocation *a)
     if (a->host != NULL)
         munmap(a->host, (size_t)a->bytes + GAP_BYTES);
     a->host = NULL;
+    shadow_free(a->shadow);
+    a->shadow = NULL;
 }
 
 void memory_destroy(struct device_memory *memory)
@@ -144,4 +148,26 @@ struct allocation *memory_nearest(struct device_memory *memory, uint64_t address
             return after;
     }
     return before;
+}
+
+void memory_each(struct device_memory *memory,
+                 void (*each)(void *context, struct allocation *a), void *context)
+{
+    for (int i = 0; i < memory->count; i++)
+        each(context, memory->list[i]);
+}
+
+void memory_watch(struct allocation *a, bool fresh)
+{
+    if (a->shadow == NULL)
+        a->shadow = shadow_new(a->bytes);
+    if (a->shadow == NULL)
+        die(EXIT_OURS, "out of memory for the checks of %s, %llu bytes", a->label,
+            (unsigned long long)a->bytes);
+    a->shadow->all_init = !fresh;
+}
+
+uint32_t *memory_accesses(struct device_memory *memory)
+{
+    return &memory->accesses;
 }

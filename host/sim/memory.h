@@ -11,9 +11,10 @@
 struct allocation {
     uint64_t address, bytes;
     uint8_t *host;
-    bool read_only; /* .const, kernel_info */
-    bool freed;     /* kept for use-after-free messages */
-    char label[64]; /* "cuMemAlloc #3" or the variable's name */
+    bool read_only;        /* .const, kernel_info */
+    bool freed;            /* kept for use-after-free messages */
+    char label[64];        /* "cuMemAlloc #3" or the variable's name */
+    struct shadow *shadow; /* of the checks, or NULL */
 };
 
 struct device_memory;
@@ -27,6 +28,12 @@ uint64_t memory_used(const struct device_memory *memory);
 /* The live allocation that holds [address, address + bytes), or NULL. */
 struct allocation *memory_find(struct device_memory *memory, uint64_t address,
                                uint64_t bytes);
+void memory_each(struct device_memory *memory,
+                 void (*each)(void *context, struct allocation *a), void *context);
+/* Have the checks watch it. fresh: nothing was written there yet. */
+void memory_watch(struct allocation *a, bool fresh);
+/* Where the numbers of accesses go on from launch to launch (check_parts.h). */
+uint32_t *memory_accesses(struct device_memory *memory);
 /* The nearest allocation, live or freed, for messages; NULL if there is none. */
 struct allocation *memory_nearest(struct device_memory *memory, uint64_t address);
 

@@ -198,7 +198,8 @@ struct decode_env {
      * .global and .const, offset for .shared */
     bool (*symbol)(void *context, const char *name, uint64_t *address);
     void *context;
-    int device_cc; /* 80 */
+    int device_cc;      /* 80 */
+    bool follow_values; /* wrap the executors for check_values.c */
 };
 
 /* Decode an entry and every function it can reach. NULL and *err: file, line,

@@ -106,13 +106,14 @@ enum { /* op->flags, beside OP_BASE32 */
 };
 
 /* Offsets of the barriers in shared memory, checked. */
-static bool barrier_places(struct warp *w, const struct op *op, uint64_t *offset)
+static bool barrier_places(struct warp *w, const struct op *op, uint8_t kind,
+                           uint64_t *offset)
 {
     struct resolved r;
     access_addresses(w, op, offset);
     for (int l = 0; op->space == PTX_GENERIC && l < LANES; l++)
         offset[l] -= SIM_SHARED_WINDOW;
-    return access_resolve(w, op, PTX_SHARED, ACCESS_ATOMIC, 8, 8, offset, &r);
+    return access_resolve(w, op, PTX_SHARED, kind, 8, 8, offset, &r);
 }
 
 static uint64_t lane_value(const struct warp *w, const struct op *op, int lane)
@@ -156,7 +157,8 @@ static bool change_lane(struct warp *w, const struct op *op, int lane, uint64_t 
 static void mbarrier_lanes(struct warp *w, const struct op *op)
 {
     uint64_t offset[LANES];
-    if (!barrier_places(w, op, offset))
+    bool makes = op->count == MBARRIER_INIT || op->count == MBARRIER_INVAL;
+    if (!barrier_places(w, op, makes ? ACCESS_STORE : ACCESS_ATOMIC, offset))
         return;
     for (uint32_t left = w->mask; left != 0; left &= left - 1) {
         int l = first_lane(left);
@@ -175,7 +177,7 @@ static void mbarrier_wait(struct warp *w, const struct op *op)
 {
     uint64_t offset[LANES];
     uint32_t over = 0, *d = pred(w, op->d);
-    if (!barrier_places(w, op, offset))
+    if (!barrier_places(w, op, ACCESS_ATOMIC, offset))
         return;
     for (uint32_t left = w->mask; left != 0; left &= left - 1) {
         int l = first_lane(left);
@@ -205,7 +207,7 @@ static void copies_arrive(struct warp *w, const struct op *op)
     bool late = w->block->launch->check;
     struct mbarrier_change change = {.arrivals = late ? 0 : 1,
                                      .more = op->flags & NO_INCREMENT ? 0 : 1};
-    if (!barrier_places(w, op, offset))
+    if (!barrier_places(w, op, ACCESS_ATOMIC, offset))
         return;
     for (uint32_t left = w->mask; left != 0; left &= left - 1) {
         int l = first_lane(left);

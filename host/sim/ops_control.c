@@ -2,6 +2,7 @@
  * 9.7.13). The fetch loop (run_warp.c) does the work of most of them; the rows here
  * decode them. */
 #include "access.h"
+#include "check.h"
 #include "run.h"
 
 static bool word_is(const struct mods *mods, int i, const char *word)
@@ -12,8 +13,8 @@ static bool word_is(const struct mods *mods, int i, const char *word)
 /* Blocks on other host threads may read what this one wrote. */
 static void fence(struct warp *w, const struct op *op)
 {
-    (void)w, (void)op;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    check_fence(w, op->scope);
 }
 
 static void trap(struct warp *w, const struct op *op)

@@ -5,6 +5,7 @@
 
 #include "access.h"
 #include "async.h"
+#include "check.h"
 #include "run.h"
 
 enum { LOCAL_CLEAR_BYTES = 1 << 20 };
@@ -103,6 +104,21 @@ static void release_path(struct warp *w, struct path *p, const struct barrier *b
     p->pc++;
 }
 
+/* Tell the checks who waits at the barrier that opens. */
+static void note_open(struct block *b, uint32_t id)
+{
+    uint32_t waiting[SIM_MAX_WARPS] = {0}, threads = 0;
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        for (uint32_t k = 0; k < b->warps[i].path_count; k++) {
+            const struct path *p = &b->warps[i].paths[k];
+            if (p->state == PATH_BARRIER && p->barrier == id) {
+                waiting[i] |= p->mask;
+                threads += (uint32_t)__builtin_popcount(p->mask);
+            }
+        }
+    check_barrier_open(b, id, threads >= b->live, waiting);
+}
+
 static void release(struct block *b, uint32_t id)
 {
     struct barrier *barrier = &b->barriers[id];
@@ -112,6 +128,8 @@ static void release(struct block *b, uint32_t id)
             return;
     if (b->launch->check && !check_release(b, id))
         return;
+    if (b->launch->check)
+        note_open(b, id);
     for (uint32_t i = 0; i < b->warp_count; i++)
         for (uint32_t k = 0; k < b->warps[i].path_count; k++) {
             struct path *p = &b->warps[i].paths[k];
@@ -211,6 +229,7 @@ void run_barrier_arrive(struct warp *w, uint32_t self, const struct op *op, uint
         barrier->red_true += (uint32_t)__builtin_popcount(value & mask);
     }
     if (bar->kind == BARRIER_ARRIVE) {
+        check_barrier_arrive(w, id, mask);
         path->pc++;
     } else {
         path->state = PATH_BARRIER;
@@ -334,7 +353,7 @@ enum block_state run_block(struct block *b)
         uint64_t steps = block_turn(b);
         ran += steps;
         uint64_t total = __atomic_add_fetch(&run->steps, steps, __ATOMIC_RELAXED);
-        if (!worker->stop && block_done(b))
+        if (!worker->stop && block_done(b) && check_block_done(b))
             return BLOCK_DONE;
         if (!worker->stop && steps == 0)
             report_deadlock(b);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "check.h"
 #include "counters.h"
 #include "memory.h"
 
@@ -77,6 +78,7 @@ static struct block *block_new(struct worker *worker)
 
 static void block_free(struct block *b)
 {
+    check_block_free(b);
     for (uint32_t i = 0; i < b->warp_count; i++)
         free(b->warps[i].paths);
     munmap(b->memory, b->memory_bytes);
@@ -249,11 +251,13 @@ bool run_launch(struct launch *launch, const uint64_t *blocks, uint64_t block_co
     struct run run = {.blocks = blocks, .count = blocks != NULL ? block_count : grid};
     int workers = threads > 0 ? threads : omp_get_max_threads();
     run_prepare(&run, launch);
-    if (launch->code->float_atomics || launch->cooperative)
+    if (launch->code->float_atomics || launch->cooperative || launch->check)
         workers = 1;
     if ((uint64_t)workers > run.count)
         workers = run.count > 0 ? (int)run.count : 1;
     memset(counters, 0, sizeof *counters);
+    if (launch->check)
+        check_begin(launch);
     struct worker *list = xcalloc((size_t)workers, sizeof *list);
     for (int i = 0; i < workers; i++)
         worker_start(&list[i], &run, i);
@@ -268,6 +272,7 @@ bool run_launch(struct launch *launch, const uint64_t *blocks, uint64_t block_co
         worker_free(&list[i]);
     }
     free(list);
+    check_end(launch);
     if (launch->grid_workspace != 0)
         memory_release(launch->memory, launch->grid_workspace);
     launch->grid_workspace = 0;

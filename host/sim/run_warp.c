@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "access.h"
+#include "check.h"
 #include "run.h"
 
 /* --- start and end ---------------------------------------------------------------- */
@@ -159,6 +160,8 @@ static void release_warp_barrier(struct warp *w, uint32_t self)
         }
         if ((members & w->alive & ~w->exited & ~here) != 0)
             return;
+        if (pass == 0)
+            check_warp_sync(w, here);
     }
 }
 
@@ -267,10 +270,13 @@ static void warp_sync(struct warp *w, uint32_t self, const struct op *op, uint32
     p->pc = pc + 1;
     if (ready != 0)
         count_sync(w, w->code, pc, ready);
-    for (uint32_t left = op->fn != NULL ? ready : 0; left != 0 && !w->worker->stop;) {
+    for (uint32_t left = ready; left != 0 && !w->worker->stop;) {
         w->mask = lanes_with(masks, left, masks[first_lane(left)]);
         left &= ~w->mask;
-        op->fn(w, op);
+        if (op->fn != NULL)
+            op->fn(w, op);
+        else
+            check_warp_sync(w, w->mask);
     }
 }
 
@@ -342,6 +348,8 @@ static inline bool sync_at_once(struct warp *w, const struct path *p, const stru
     if (op->fn != NULL) {
         w->mask = active;
         op->fn(w, op);
+    } else {
+        check_warp_sync(w, active);
     }
     return true;
 }
@@ -358,7 +366,7 @@ static uint32_t run_path(struct warp *w, uint32_t self, uint32_t turn)
     uint64_t *threads = worker->threads + code->base;
     const uint32_t mask = p->mask, polls = worker->polls;
     uint32_t pc = p->pc, left = turn, active = mask, limit = UINT32_MAX;
-    const bool alone = w->path_count == 1;
+    const bool alone = w->path_count == 1, checked = w->block->launch->check;
     if (!alone)
         look_ahead(w, self, pc, &limit);
     w->code = code;
@@ -385,6 +393,8 @@ static uint32_t run_path(struct warp *w, uint32_t self, uint32_t turn)
             continue;
         }
         worker->counters.branches += op->kind == OP_BRANCH;
+        if (op->guard != NO_GUARD && op->kind == OP_BRANCH && checked)
+            check_branch(w, op, mask);
         if (active == 0) {
             pc++;
             continue;

@@ -6,6 +6,7 @@
  * compute capability.
  */
 #include "async.h"
+#include "check.h"
 #include "counters.h"
 #include "run.h"
 #include "sim_parts.h"
@@ -291,8 +292,8 @@ static CUresult run(CUfunction f, const struct shape *shape, const uint8_t *para
         .cooperative = cooperative,
         .check = sim_state.options.check,
         .step_limit = sim_state.options.step_limit,
-        .listeners = {&counters_listener, &async_check_listener},
-        .listener_count = sim_state.options.check ? 2 : 1,
+        .listeners = {&counters_listener, &async_check_listener, &check_listener},
+        .listener_count = sim_state.options.check ? 3 : 1,
         .faults = last.faults,
         .max_faults = (int)sim_state.options.max_faults,
     };

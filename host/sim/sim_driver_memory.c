@@ -1,5 +1,6 @@
 /* sim_driver_memory.c - cuMemAlloc, cuMemcpy and the like. Every range is
  * checked against one live allocation; sim_last_error says what was wrong. */
+#include "shadow.h"
 #include "sim_parts.h"
 
 #include <stdio.h>
@@ -38,6 +39,8 @@ CUresult sim_memory_alloc(CUdeviceptr *pointer, size_t bytes)
                           (unsigned long long)sim_state.current->spec->memory_bytes,
                           sim_state.current->spec->name);
     sim_state.current->allocations++;
+    if (sim_state.options.check)
+        memory_watch(memory_find(sim_state.current->memory, address, 1), true);
     *pointer = address;
     return CUDA_SUCCESS;
 }
@@ -56,6 +59,13 @@ CUresult sim_memory_free(CUdeviceptr pointer)
         return CUDA_SUCCESS;
     return sim_refuse(CUDA_ERROR_INVALID_VALUE, "cuMemFree: 0x%llx %s",
                       (unsigned long long)pointer, problems[problem]);
+}
+
+/* The host has written a range. */
+static void note_written(CUdeviceptr address, uint64_t bytes)
+{
+    struct allocation *a = memory_find(sim_state.current->memory, address, bytes);
+    shadow_mark(a->shadow, address - a->address, bytes, true);
 }
 
 /* Host memory behind [address, address + bytes), or NULL and sim_last_error. */
@@ -88,6 +98,7 @@ CUresult sim_copy_to_device(CUdeviceptr to, const void *from, size_t bytes)
     if (!host)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(host, from, bytes);
+    note_written(to, bytes);
     return sim_take_pending(sim_state.current);
 }
 
@@ -113,6 +124,10 @@ CUresult sim_copy_on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes)
     if (!target)
         return CUDA_ERROR_INVALID_VALUE;
     memmove(target, source, bytes);
+    struct device_memory *memory = sim_state.current->memory;
+    struct allocation *a = memory_find(memory, to, bytes),
+                      *b = memory_find(memory, from, bytes);
+    shadow_copy(a->shadow, to - a->address, b->shadow, from - b->address, bytes);
     return sim_take_pending(sim_state.current);
 }
 
@@ -125,6 +140,7 @@ CUresult sim_fill_u8(CUdeviceptr to, unsigned char value, size_t count)
     if (!host)
         return CUDA_ERROR_INVALID_VALUE;
     memset(host, value, count);
+    note_written(to, count);
     return CUDA_SUCCESS;
 }
 
@@ -143,5 +159,6 @@ CUresult sim_fill_u32(CUdeviceptr to, unsigned value, size_t count)
     uint32_t word = value;
     for (size_t i = 0; i < count; i++)
         memcpy(host + i * 4, &word, 4);
+    note_written(to, count * 4);
     return CUDA_SUCCESS;
 }

@@ -124,7 +124,8 @@ CUresult sim_function_decode(CUfunction function)
         struct decode_env env = {.module = module->ptx,
                                  .symbol = resolve_symbol,
                                  .context = &resolver,
-                                 .device_cc = context_cc(module->context)};
+                                 .device_cc = context_cc(module->context),
+                                 .follow_values = check};
         struct error err = {0};
         code = code_decode(&env, function->ptx, check, &err);
         if (!code)

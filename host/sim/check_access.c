@@ -1,0 +1,423 @@
+/* check_access.c - each access against the latest write and read of its cells: a race, or
+ * memory that was never written; see check.h. */
+#include "check_parts.h"
+
+#include <stdio.h>
+
+#include "memory.h"
+
+/* The access under way. */
+struct scan {
+    struct warp *w;
+    const struct access *a;
+    struct check_block *c;
+    struct access_log *log;
+    struct shadow *s;
+    uint8_t *host;   /* the memory behind the shadow */
+    uint32_t id;     /* of lane 0 */
+    uint32_t floor;  /* ids below need no look: what they name is ordered */
+    uint32_t strong; /* CELL_STRONG or 0 */
+    uint32_t never;  /* lanes that met a cell which was never written */
+    bool shared;
+};
+
+/* --- messages --------------------------------------------------------------------------- */
+
+static const char *verb(uint8_t kind)
+{
+    return kind == ACCESS_LOAD || kind == ACCESS_MATRIX_LOAD ? "load"
+           : kind == ACCESS_ATOMIC                           ? "atomic"
+           : kind == ACCESS_ASYNC                            ? "asynchronous copy"
+                                                             : "store";
+}
+
+static void other_thread(const struct scan *x, const struct entry *e, uint32_t id,
+                         char *text, size_t room)
+{
+    const struct launch *launch = x->c->block->launch;
+    uint32_t t = id & CELL_THREAD, nx = launch->dim[0], ny = launch->dim[1];
+    char where[80], block[64] = "";
+    check_where(launch, e->op, where, sizeof where);
+    if (e->block != x->c->block->linear)
+        snprintf(block, sizeof block, " of block %llu", (unsigned long long)e->block);
+    snprintf(text, room, "thread (%u,%u,%u)%s at %s", t % nx, t / nx % ny, t / nx / ny,
+             block, where);
+}
+
+/* Lane's access and an earlier one are without order. `id` 0: nobody knows whose. */
+static void raise_race(const struct scan *x, uint32_t lane, uint32_t id, bool wrote)
+{
+    char who[160] = "other threads, as did this one,";
+    const char *what = wrote ? "wrote" : "read";
+    if (id != 0)
+        other_thread(x, check_entry(x->log, id), id, who, sizeof who);
+    uint64_t address = check_address(x->a, lane);
+    sim_raise(x->w, x->shared ? SIM_RACE_SHARED : SIM_RACE_GLOBAL, (int)lane, address,
+              "%s of %u bytes at %s address 0x%llx, which %s %s: nothing orders the two",
+              verb(x->a->kind), x->a->bytes, x->shared ? "shared" : "global",
+              (unsigned long long)address, who, what);
+}
+
+/* --- order ------------------------------------------------------------------------------- */
+
+/* Are both strong, in scopes that hold both threads? */
+static bool both_strong(const struct scan *x, uint32_t mark, const struct entry *e)
+{
+    if (!(x->strong & mark & CELL_STRONG))
+        return false;
+    return !x->c->check->block_scope || e->block == x->c->block->linear ||
+           (e->op->scope != SCOPE_CTA && x->a->op->scope != SCOPE_CTA);
+}
+
+static bool is_ordered(const struct scan *x, uint32_t lane, uint32_t mark)
+{
+    const struct entry *e = check_entry(x->log, mark);
+    return both_strong(x, mark, e) ||
+           check_ordered(x->c, x->w->index, lane, e,
+                         (mark & CELL_THREAD) >> CELL_LANE_BITS, mark & (LANES - 1));
+}
+
+static inline bool same_thread(uint32_t a, uint32_t b)
+{
+    return ((a ^ b) & CELL_THREAD) == 0;
+}
+
+/* The read mark after lane `me` read too: MANY if the read before was another thread's
+ * and is without order. */
+static inline uint32_t mark_read(const struct scan *x, uint32_t old, uint32_t lane)
+{
+    uint32_t me = x->id | lane, id = old & CELL_ID;
+    if (id < x->floor)
+        return me;
+    const struct entry *e = check_entry(x->log, id);
+    if (!x->shared && e->block != x->c->block->linear)
+        return me;
+    if (same_thread(id, me))
+        return me | (e->clock == x->c->clock[x->w->index] ? old & CELL_MANY : 0);
+    if (x->c->known == NULL && (id ^ me) >> CELL_LANE_BITS & (SIM_MAX_WARPS - 1) &&
+        e->clock > x->c->barrier[(id & CELL_THREAD) >> CELL_LANE_BITS])
+        return me | CELL_MANY;
+    return check_ordered(x->c, x->w->index, lane, e, (id & CELL_THREAD) >> CELL_LANE_BITS,
+                         id & (LANES - 1))
+               ? me
+               : me | CELL_MANY;
+}
+
+/* --- loads -------------------------------------------------------------------------------- */
+
+static inline bool load_cell(struct scan *x, struct cell *cell, uint32_t lane,
+                             uint32_t many)
+{
+    uint32_t write = cell->write, id = write & CELL_ID;
+    x->never |= (uint32_t)(write < CELL_INIT) << lane;
+    if (id >= x->floor && !(x->shared && same_thread(id, x->id | lane)) &&
+        !is_ordered(x, lane, write)) {
+        raise_race(x, lane, write, true);
+        return false;
+    }
+    cell->read = mark_read(x, cell->read, lane) | many | x->strong;
+    return true;
+}
+
+static bool load_lane(struct scan *x, uint32_t lane, uint64_t offset, uint32_t many)
+{
+    uint8_t shift = x->s->shift;
+    struct cell *cell = &x->s->cells[offset >> shift],
+                *last = &x->s->cells[(offset + x->a->bytes - 1) >> shift];
+    for (; cell <= last; cell++)
+        if (!load_cell(x, cell, lane, many))
+            return false;
+    return true;
+}
+
+/* --- stores ------------------------------------------------------------------------------- */
+
+static bool is_plain_store(const struct scan *x)
+{
+    const char *base = x->w->code->function->insns[x->a->op->pc].base;
+    return x->a->kind == ACCESS_STORE && strcmp(base, "st") == 0;
+}
+
+/* Bytes [at, at + count) of what a lane stores. */
+static void stored_bytes(const struct scan *x, uint32_t lane, uint32_t at, uint32_t count,
+                         uint8_t *to)
+{
+    const struct op *op = x->a->op;
+    const uint8_t *lane_bytes = op->extra;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t element = (at + i) / op->width;
+        to[i] = x->w->rows[op->list[element] + (size_t)lane * lane_bytes[element] +
+                           (at + i) % op->width];
+    }
+}
+
+/* Does the lane write what is there already, or what the other lane of the same store
+ * writes? */
+static bool same_value(const struct scan *x, uint32_t lane, uint64_t offset,
+                       const struct cell *cell, uint32_t other)
+{
+    uint64_t begin = (uint64_t)(cell - x->s->cells) << x->s->shift;
+    uint64_t end = begin + ((uint64_t)1 << x->s->shift);
+    uint8_t mine[4], theirs[4];
+    if (!is_plain_store(x))
+        return false;
+    begin = begin > offset ? begin : offset;
+    end = end < offset + x->a->bytes ? end : offset + x->a->bytes;
+    uint32_t count = (uint32_t)(end - begin);
+    stored_bytes(x, lane, (uint32_t)(begin - offset), count, mine);
+    if (memcmp(mine, x->host + begin, count) == 0)
+        return true;
+    if (((other ^ x->id) & CELL_ID) >> CELL_LANE_BITS != 0)
+        return false;
+    uint64_t first = begin - (check_address(x->a, other & (LANES - 1)) -
+                              check_address(x->a, lane) + offset);
+    if (first + count > x->a->bytes)
+        return false;
+    stored_bytes(x, other & (LANES - 1), (uint32_t)first, count, theirs);
+    return memcmp(mine, theirs, count) == 0;
+}
+
+static bool store_over_write(struct scan *x, struct cell *cell, uint32_t lane,
+                             uint64_t offset)
+{
+    uint32_t id = cell->write & CELL_ID;
+    if (id < x->floor || is_ordered(x, lane, cell->write) ||
+        same_value(x, lane, offset, cell, id))
+        return true;
+    raise_race(x, lane, id, true);
+    return false;
+}
+
+static bool store_over_read(struct scan *x, const struct cell *cell, uint32_t lane)
+{
+    uint32_t id = cell->read & CELL_ID;
+    if (id < x->floor)
+        return true;
+    const struct entry *e = check_entry(x->log, id);
+    bool mine = same_thread(id, x->id | lane) && e->block == x->c->block->linear;
+    if (mine && (cell->read & CELL_MANY) && !both_strong(x, cell->read, e) &&
+        e->clock == x->c->clock[x->w->index]) {
+        raise_race(x, lane, 0, false);
+        return false;
+    }
+    if (mine || is_ordered(x, lane, cell->read))
+        return true;
+    raise_race(x, lane, id, false);
+    return false;
+}
+
+/* The lanes whose bytes of this cell are undefined: the poison of the element. */
+static uint32_t stored_poison(const struct scan *x, uint64_t offset,
+                              const struct cell *cell)
+{
+    const struct op *op = x->a->op;
+    if (x->a->kind == ACCESS_ASYNC)
+        return x->c->async_poison;
+    if (x->a->kind != ACCESS_STORE || op->width == 0)
+        return 0;
+    uint64_t begin = (uint64_t)(cell - x->s->cells) << x->s->shift;
+    uint64_t element = begin > offset ? (begin - offset) / op->width : 0;
+    return element < POISON_ELEMENTS ? x->c->store_poison[element] : 0;
+}
+
+static bool store_lane(struct scan *x, uint32_t lane, uint64_t offset)
+{
+    uint8_t shift = x->s->shift;
+    struct cell *cell = &x->s->cells[offset >> shift],
+                *last = &x->s->cells[(offset + x->a->bytes - 1) >> shift];
+    for (; cell <= last; cell++) {
+        x->never |= (uint32_t)(cell->write < CELL_INIT) << lane;
+        if ((cell->write & CELL_ID) >= x->floor &&
+            !store_over_write(x, cell, lane, offset))
+            return false;
+        if ((cell->read & CELL_ID) >= x->floor && !store_over_read(x, cell, lane))
+            return false;
+        uint32_t poisoned = stored_poison(x, offset, cell) >> lane & 1;
+        cell->write = x->id | lane | x->strong | (poisoned ? 0 : CELL_INIT);
+        cell->read = 0;
+    }
+    return true;
+}
+
+/* --- undefined memory --------------------------------------------------------------------- */
+
+static bool never_written(const struct scan *x, uint64_t offset, uint32_t bytes)
+{
+    for (uint64_t i = offset >> x->s->shift; i <= (offset + bytes - 1) >> x->s->shift;
+         i++)
+        if (x->s->cells[i].write & CELL_INIT)
+            return false;
+    return bytes > 0;
+}
+
+/* A load met cells that nobody wrote: note which elements of which lanes are undefined.
+ * One is if no part of it was ever written. */
+static void note_poison(struct scan *x, uint64_t base)
+{
+    const struct op *op = x->a->op;
+    struct check_block *c = x->c;
+    uint32_t whole = 0;
+    bool plain = x->a->kind == ACCESS_LOAD && op->width > 0 &&
+                 (uint32_t)op->width * op->count == x->a->bytes &&
+                 op->count <= POISON_ELEMENTS;
+    for (uint32_t left = x->never; left != 0; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        uint64_t offset = check_address(x->a, l) - base;
+        whole |= (uint32_t)never_written(x, offset, x->a->bytes) << l;
+        for (uint32_t e = 0; plain && e < op->count; e++)
+            c->poison[e] |=
+                (uint32_t)never_written(x, offset + (uint64_t)e * op->width, op->width)
+                << l;
+    }
+    if (x->a->kind == ACCESS_ASYNC) {
+        c->async_poison |= whole;
+        return;
+    }
+    check_origin(x->a, &c->load_origin);
+    if (!plain && whole == x->a->mask)
+        c->matrix_undefined++;
+    else if (whole != 0 && x->w->code != c->block->launch->code)
+        check_undefined(x->w, __builtin_ctz(whole), &c->load_origin, "loaded");
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+struct coarse {
+    const struct access_log *log;
+    uint32_t floor, cell_bytes;
+};
+
+/* Did the access cover its whole cell? */
+static bool covers_cell(void *context, uint32_t id)
+{
+    const struct coarse *k = context;
+    if (id < k->floor)
+        return false;
+    const struct op *op = check_entry(k->log, id)->op;
+    return op->width == 0 || (uint32_t)op->width * op->count >= k->cell_bytes;
+}
+
+/* Lanes from `lane` on whose data lie in the shadow x->s, which begins at `base`. */
+static uint32_t lanes_inside(const struct access *a, uint32_t lanes, uint64_t base,
+                             uint64_t bytes)
+{
+    uint32_t inside = 0;
+    if (a->pattern != PATTERN_ANY)
+        return lanes;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        inside |= (uint32_t)(a->address[l] - base < bytes) << l;
+    }
+    return inside;
+}
+
+static void scan_lanes(struct scan *x, uint32_t lanes, uint64_t base)
+{
+    const struct access *a = x->a;
+    bool loads = a->kind == ACCESS_LOAD || a->kind == ACCESS_MATRIX_LOAD ||
+                 (a->kind == ACCESS_ASYNC && !x->shared);
+    if (!loads && a->bytes < 1u << x->s->shift)
+        shadow_refine(x->s, (uint8_t)(31 - __builtin_clz(a->bytes)), covers_cell,
+                      &(struct coarse){x->log, x->floor, 1u << x->s->shift});
+    x->never = 0;
+    if (loads && a->pattern == PATTERN_UNIFORM) {
+        uint32_t many = lanes & (lanes - 1) ? CELL_MANY : 0;
+        if (!load_lane(x, (uint32_t)__builtin_ctz(lanes), a->address[0] - base, many))
+            return;
+        x->never = x->never != 0 ? lanes : 0;
+    } else {
+        for (uint32_t left = lanes; left != 0; left &= left - 1) {
+            uint32_t l = (uint32_t)__builtin_ctz(left);
+            uint64_t offset = check_address(a, l) - base;
+            if (!(loads ? load_lane(x, l, offset, 0) : store_lane(x, l, offset)))
+                return;
+        }
+    }
+    x->c->matrix_loads += loads;
+    if (x->never == 0 || x->s->all_init)
+        return;
+    if (loads)
+        note_poison(x, base);
+    else if (a->kind == ACCESS_ATOMIC) {
+        struct origin origin;
+        check_origin(a, &origin);
+        check_undefined(x->w, __builtin_ctz(x->never), &origin, "changed by an atomic");
+    }
+}
+
+static void scan_global(struct scan *x)
+{
+    struct device_memory *memory = x->c->block->launch->memory;
+    for (uint32_t left = x->a->mask; left != 0 && !x->w->worker->stop;) {
+        uint32_t first = (uint32_t)__builtin_ctz(left);
+        struct allocation *a = memory_find(memory, check_address(x->a, first), 1);
+        if (a == NULL)
+            return;
+        if (a->shadow == NULL)
+            memory_watch(a, false);
+        uint32_t lanes = lanes_inside(x->a, left, a->address, a->bytes);
+        left &= ~lanes;
+        x->s = a->shadow;
+        x->host = a->host;
+        scan_lanes(x, lanes, a->address);
+    }
+}
+
+/* Of a store in global memory some element must be defined. */
+static void check_stored(struct check_block *c, struct warp *w, const struct access *a)
+{
+    uint32_t undefined = a->mask;
+    for (uint32_t e = 0; e < a->op->count && e < POISON_ELEMENTS; e++)
+        undefined &= c->store_poison[e];
+    if (undefined != 0)
+        check_undefined(w, __builtin_ctz(undefined), &c->store_origin,
+                        "stored in global memory");
+}
+
+void check_access(struct warp *w, const struct access *a)
+{
+    struct check_block *c = check_of(w->block);
+    if (w->worker->stop || a->mask == 0 || a->bytes == 0)
+        return;
+    if (a->space == PTX_LOCAL) {
+        check_local(c, w, a);
+        return;
+    }
+    bool shared = a->space == PTX_SHARED;
+    bool strong = a->op->order != ORDER_WEAK || a->kind == ACCESS_ATOMIC;
+    struct scan x = {.w = w,
+                     .a = a,
+                     .c = c,
+                     .log = shared ? &c->log : &c->check->log,
+                     .s = c->shadow,
+                     .host = w->block->shared,
+                     .strong = strong ? CELL_STRONG : 0,
+                     .shared = shared};
+    x.id = check_id(c, x.log, w, w->code, a->op);
+    x.floor = (shared ? c->since_barrier : c->check->log.first) << CELL_THREAD_BITS;
+    if (!shared && a->kind == ACCESS_STORE)
+        check_stored(c, w, a);
+    if (shared)
+        scan_lanes(&x, a->mask, 0);
+    else
+        scan_global(&x);
+    if (a->kind == ACCESS_ASYNC && shared)
+        c->async_poison = 0;
+    if (a->op->order != ORDER_WEAK && !w->worker->stop)
+        check_flag_access(c, w, a);
+}
+
+void check_async_arrived(struct warp *from, int lane, uint64_t offset, uint32_t bytes,
+                         const struct code *code, const struct op *copy)
+{
+    struct check_block *c = check_of(from->block);
+    if (c == NULL || c->shadow == NULL)
+        return;
+    uint32_t id = check_id(c, &c->log, from, code, copy) | (uint32_t)lane;
+    for (uint64_t i = offset >> c->shadow->shift;
+         i <= (offset + bytes - 1) >> c->shadow->shift; i++) {
+        struct cell *cell = &c->shadow->cells[i];
+        cell->write = id | (cell->write & CELL_INIT);
+        cell->read = 0;
+    }
+}

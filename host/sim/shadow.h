@@ -1,0 +1,55 @@
+/* shadow.h - what the checks remember of memory: for each word, was it ever written, who
+ * wrote it last, who read it last.
+ *
+ * A cell of 8 bytes stands for a 4-byte word, so a shadow is twice the memory that it
+ * stands for, and as sparse: its pages are taken when touched. Memory that a kernel
+ * writes in smaller pieces gets cells as fine as these (shadow_refine).
+ *
+ * An access is named by an id: 20 bits for the entry in a log of accesses (check_parts.h),
+ * 5 for the warp in the block, 5 for the lane. Id 0: none. */
+#ifndef PEAKBOUND_SIM_SHADOW_H
+#define PEAKBOUND_SIM_SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CELL_LANE_BITS = 5, CELL_THREAD_BITS = 10, CELL_ID_BITS = 30 };
+#define CELL_ID ((1u << CELL_ID_BITS) - 1)
+#define CELL_THREAD ((1u << CELL_THREAD_BITS) - 1) /* warp and lane */
+#define CELL_STRONG (1u << 30) /* atomic, volatile, relaxed, acquire, release */
+#define CELL_INIT (1u << 31)   /* of write: something was ever written */
+#define CELL_MANY (1u << 31)   /* of read: several threads read, without order */
+
+struct cell {
+    uint32_t write, read;
+};
+
+struct shadow {
+    struct cell *cells;
+    uint64_t bytes; /* of the memory that it stands for */
+    uint8_t shift;  /* a cell stands for 1 << shift bytes */
+    bool all_init;  /* its contents were there before anybody watched */
+};
+
+/* Cells for `bytes` of memory, none written. NULL: no memory for it. */
+struct shadow *shadow_new(uint64_t bytes);
+void shadow_free(struct shadow *s);
+/* The host or the program's start wrote (or made undefined) a range. */
+void shadow_mark(struct shadow *s, uint64_t offset, uint64_t bytes, bool init);
+/* A copy: what was undefined stays so. Either may be NULL. */
+void shadow_copy(struct shadow *to, uint64_t to_offset, const struct shadow *from,
+                 uint64_t from_offset, uint64_t bytes);
+/* Cells for 1 << shift bytes from now on. keep_read says of an id whether its access
+ * covered the whole old cell; other reads are forgotten. */
+void shadow_refine(struct shadow *s, uint8_t shift,
+                   bool (*keep_read)(void *context, uint32_t id), void *context);
+/* Forget who accessed it, not what was written. */
+void shadow_forget(struct shadow *s);
+
+static inline uint64_t shadow_cells(const struct shadow *s)
+{
+    return (s->bytes >> s->shift) + 1;
+}
+
+#endif
