@@ -21,11 +21,17 @@ static void forget_global(struct check *check)
     check->forgot++;
 }
 
+static void forget_times(struct check_block *c, int log)
+{
+    c->barrier_at[log] = 1;
+    memset(c->sync_at[log], 0, sizeof c->sync_at[log]);
+    memset(c->clock_at[log], 0, sizeof c->clock_at[log]);
+}
+
 static void forget_shared(struct check_block *c)
 {
-    if (c->shadow != NULL)
-        shadow_forget(c->shadow);
-    c->log.first = c->log.next = c->since_barrier = 1;
+    c->log.first = c->log.next = 1;
+    forget_times(c, 1);
     memset(c->cache, 0, (size_t)c->block->launch->code->total_ops * 2 * sizeof *c->cache);
 }
 
@@ -45,11 +51,16 @@ uint32_t check_id(struct check_block *c, struct access_log *log, const struct wa
 {
     bool shared = log == &c->log;
     uint32_t clock = c->clock[w->index];
-    if (log->next >= LOG_MOST)
-        shared ? forget_shared(c) : forget_global(c->check);
+    if (log->next >= LOG_MOST && shared) {
+        shadow_forget(c->shadow);
+        forget_shared(c);
+    } else if (log->next >= LOG_MOST) {
+        forget_global(c->check);
+    }
     if (c->forgot != c->check->forgot) {
         memset(c->cache, 0,
                (size_t)c->block->launch->code->total_ops * 2 * sizeof *c->cache);
+        forget_times(c, 0);
         c->forgot = c->check->forgot;
     }
     struct log_cache *cache = &c->cache[2 * (code->base + op->pc) + shared];
@@ -118,9 +129,10 @@ static void on_block_begin(struct block *b)
         b->shadow = block_new(b);
     struct check_block *c = check_of(b);
     if (c->shadow != NULL)
-        memset(c->shadow->cells, 0,
-               (size_t)shadow_cells(c->shadow) * sizeof *c->shadow->cells);
+        shadow_clear(c->shadow);
     forget_shared(c);
+    forget_times(c, 0);
+    c->barrier_at[0] = c->check->log.next;
     c->forgot = c->check->forgot;
     check_order_start(c);
     check_values_start(c);

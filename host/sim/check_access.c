@@ -6,7 +6,8 @@
 
 #include "memory.h"
 
-/* The access under way. */
+/* The access under way. Ids below `floor` need no look before a write mark is passed:
+ * what they name is ordered. The others tell it of reads (mark_read). */
 struct scan {
     struct warp *w;
     const struct access *a;
@@ -15,10 +16,10 @@ struct scan {
     struct shadow *s;
     uint8_t *host;   /* the memory behind the shadow */
     uint32_t id;     /* of lane 0 */
-    uint32_t floor;  /* ids below need no look: what they name is ordered */
     uint32_t strong; /* CELL_STRONG or 0 */
     uint32_t never;  /* lanes that met a cell which was never written */
-    bool shared;
+    bool shared, exact;
+    int32_t floor, read_floor, sync_floor, clock_floor;
 };
 
 /* --- messages --------------------------------------------------------------------------- */
@@ -82,51 +83,119 @@ static inline bool same_thread(uint32_t a, uint32_t b)
     return ((a ^ b) & CELL_THREAD) == 0;
 }
 
-/* The read mark after lane `me` read too: MANY if the read before was another thread's
- * and is without order. */
-static inline uint32_t mark_read(const struct scan *x, uint32_t old, uint32_t lane)
+static bool is_mine(const struct scan *x, uint32_t lane, uint32_t id)
+{
+    return same_thread(id, x->id | lane) &&
+           check_entry(x->log, id)->block == x->c->block->linear;
+}
+
+/* The read mark after `me` read too: MANY if the read before was another thread's, of
+ * this block, and is without order. Entries tell time well enough as long as only
+ * barriers and whole warps' bar.warp.sync give order. */
+static inline uint32_t mark_read(const struct scan *x, uint32_t old, uint32_t me)
+{
+    int32_t id = (int32_t)(old & CELL_ID);
+    uint32_t other = (uint32_t)id ^ me;
+    if (id < x->read_floor)
+        return me;
+    if ((other & CELL_THREAD) == 0)
+        return me | (id >= x->clock_floor ? old & CELL_MANY : 0);
+    return (other & CELL_THREAD) < LANES && id < x->sync_floor ? me : me | CELL_MANY;
+}
+
+/* The same where threads order one another in other ways too. */
+static uint32_t mark_read_exact(const struct scan *x, uint32_t old, uint32_t lane)
 {
     uint32_t me = x->id | lane, id = old & CELL_ID;
-    if (id < x->floor)
+    if ((int32_t)id < x->floor)
         return me;
     const struct entry *e = check_entry(x->log, id);
-    if (!x->shared && e->block != x->c->block->linear)
+    if (e->block != x->c->block->linear)
         return me;
     if (same_thread(id, me))
         return me | (e->clock == x->c->clock[x->w->index] ? old & CELL_MANY : 0);
-    if (x->c->known == NULL && (id ^ me) >> CELL_LANE_BITS & (SIM_MAX_WARPS - 1) &&
-        e->clock > x->c->barrier[(id & CELL_THREAD) >> CELL_LANE_BITS])
-        return me | CELL_MANY;
-    return check_ordered(x->c, x->w->index, lane, e, (id & CELL_THREAD) >> CELL_LANE_BITS,
-                         id & (LANES - 1))
-               ? me
-               : me | CELL_MANY;
+    return is_ordered(x, lane, id) ? me : me | CELL_MANY;
 }
 
 /* --- loads -------------------------------------------------------------------------------- */
 
-static inline bool load_cell(struct scan *x, struct cell *cell, uint32_t lane,
-                             uint32_t many)
+static bool load_cell(struct scan *x, uint64_t cell, uint32_t lane, uint32_t many)
 {
-    uint32_t write = cell->write, id = write & CELL_ID;
-    x->never |= (uint32_t)(write < CELL_INIT) << lane;
-    if (id >= x->floor && !(x->shared && same_thread(id, x->id | lane)) &&
+    uint32_t write = x->s->write[cell], id = write & CELL_ID, me = x->id | lane;
+    if ((int32_t)id >= x->floor && !(x->shared && same_thread(id, me)) &&
         !is_ordered(x, lane, write)) {
         raise_race(x, lane, write, true);
         return false;
     }
-    cell->read = mark_read(x, cell->read, lane) | many | x->strong;
+    uint32_t old = x->s->read[cell];
+    x->s->read[cell] =
+        (x->exact ? mark_read_exact(x, old, lane) : mark_read(x, old, me)) | many |
+        x->strong;
     return true;
 }
 
-static bool load_lane(struct scan *x, uint32_t lane, uint64_t offset, uint32_t many)
+/* What other lanes have read by the same op, at the same time, needs no second look. */
+static inline bool load_lane(struct scan *x, uint32_t lane, uint64_t offset,
+                             uint32_t many)
 {
     uint8_t shift = x->s->shift;
-    struct cell *cell = &x->s->cells[offset >> shift],
-                *last = &x->s->cells[(offset + x->a->bytes - 1) >> shift];
-    for (; cell <= last; cell++)
-        if (!load_cell(x, cell, lane, many))
+    const uint32_t *write = x->s->write;
+    uint32_t *read = x->s->read, init = CELL_INIT;
+    uint64_t last = (offset + x->a->bytes - 1) >> shift;
+    for (uint64_t cell = offset >> shift; cell <= last; cell++) {
+        init &= write[cell];
+        uint32_t other = (read[cell] ^ x->id) & CELL_ID;
+        if (other < LANES && (!x->exact || other == lane))
+            read[cell] |= other != lane ? CELL_MANY : many;
+        else if (!load_cell(x, cell, lane, many))
             return false;
+    }
+    x->never |= (uint32_t)(init == 0) << lane;
+    return true;
+}
+
+/* Four cells at a time, for a warp whose lanes read one place after the other. */
+typedef int32_t cells4 __attribute__((vector_size(16), may_alias, aligned(4)));
+
+static inline bool any4(cells4 v)
+{
+    int64_t half[2];
+    memcpy(half, &v, sizeof half);
+    return (half[0] | half[1]) != 0;
+}
+
+/* Lane numbers of cells i to i + 3, if each lane has 1 << per of them. */
+static inline cells4 lanes4(uint32_t i, uint32_t per)
+{
+    int32_t l = (int32_t)i;
+    return (cells4){l, l + 1, l + 2, l + 3} >> (int32_t)per;
+}
+
+/* Whole warp, consecutive, whole cells: false (and nothing done) if some cell needs a
+ * closer look. */
+static bool load_run(struct scan *x, uint64_t first, uint32_t per)
+{
+    cells4 zero = {0}, bad = zero, init = ~zero, all = zero + (int32_t)x->id;
+    cells4 floor = zero + x->floor, id_bits = zero + (int32_t)CELL_ID,
+           thread = zero + (int32_t)CELL_THREAD;
+    uint32_t count = LANES << per;
+    for (uint32_t i = 0; i < count; i += 4) {
+        cells4 write = *(const cells4 *)(x->s->write + first + i);
+        cells4 other = (write ^ (all | lanes4(i, per))) & thread;
+        bad |= ((write & id_bits) >= floor) & ((other != 0) | (x->shared ? zero : ~zero));
+        init &= write;
+    }
+    if (any4(bad) || (any4(init >= 0) && !x->s->all_init))
+        return false;
+    cells4 read_floor = zero + x->read_floor, sync_floor = zero + x->sync_floor,
+           clock_floor = zero + x->clock_floor, many = zero + (int32_t)CELL_MANY;
+    for (uint32_t i = 0; i < count; i += 4) {
+        cells4 *at = (cells4 *)(x->s->read + first + i), old = *at;
+        cells4 me = all | lanes4(i, per), id = old & id_bits, other = (id ^ me) & thread;
+        cells4 keep = (other == 0) & (id >= clock_floor) & old;
+        cells4 news = (other != 0) & ~((other < LANES) & (id < sync_floor));
+        *at = me | (int32_t)x->strong | ((id >= read_floor) & (keep | news) & many);
+    }
     return true;
 }
 
@@ -154,10 +223,9 @@ static void stored_bytes(const struct scan *x, uint32_t lane, uint32_t at, uint3
 /* Does the lane write what is there already, or what the other lane of the same store
  * writes? */
 static bool same_value(const struct scan *x, uint32_t lane, uint64_t offset,
-                       const struct cell *cell, uint32_t other)
+                       uint64_t cell, uint32_t other)
 {
-    uint64_t begin = (uint64_t)(cell - x->s->cells) << x->s->shift;
-    uint64_t end = begin + ((uint64_t)1 << x->s->shift);
+    uint64_t begin = cell << x->s->shift, end = begin + ((uint64_t)1 << x->s->shift);
     uint8_t mine[4], theirs[4];
     if (!is_plain_store(x))
         return false;
@@ -177,45 +245,41 @@ static bool same_value(const struct scan *x, uint32_t lane, uint64_t offset,
     return memcmp(mine, theirs, count) == 0;
 }
 
-static bool store_over_write(struct scan *x, struct cell *cell, uint32_t lane,
+static bool store_over_write(struct scan *x, uint64_t cell, uint32_t lane,
                              uint64_t offset)
 {
-    uint32_t id = cell->write & CELL_ID;
-    if (id < x->floor || is_ordered(x, lane, cell->write) ||
-        same_value(x, lane, offset, cell, id))
+    uint32_t write = x->s->write[cell];
+    if (is_ordered(x, lane, write) || same_value(x, lane, offset, cell, write & CELL_ID))
         return true;
-    raise_race(x, lane, id, true);
+    raise_race(x, lane, write & CELL_ID, true);
     return false;
 }
 
-static bool store_over_read(struct scan *x, const struct cell *cell, uint32_t lane)
+static bool store_over_read(struct scan *x, uint64_t cell, uint32_t lane)
 {
-    uint32_t id = cell->read & CELL_ID;
-    if (id < x->floor)
-        return true;
+    uint32_t read = x->s->read[cell], id = read & CELL_ID;
     const struct entry *e = check_entry(x->log, id);
-    bool mine = same_thread(id, x->id | lane) && e->block == x->c->block->linear;
-    if (mine && (cell->read & CELL_MANY) && !both_strong(x, cell->read, e) &&
+    bool mine = is_mine(x, lane, id);
+    if (mine && (read & CELL_MANY) && !both_strong(x, read, e) &&
         e->clock == x->c->clock[x->w->index]) {
         raise_race(x, lane, 0, false);
         return false;
     }
-    if (mine || is_ordered(x, lane, cell->read))
+    if (mine || is_ordered(x, lane, read))
         return true;
     raise_race(x, lane, id, false);
     return false;
 }
 
 /* The lanes whose bytes of this cell are undefined: the poison of the element. */
-static uint32_t stored_poison(const struct scan *x, uint64_t offset,
-                              const struct cell *cell)
+static uint32_t stored_poison(const struct scan *x, uint64_t offset, uint64_t cell)
 {
     const struct op *op = x->a->op;
     if (x->a->kind == ACCESS_ASYNC)
         return x->c->async_poison;
     if (x->a->kind != ACCESS_STORE || op->width == 0)
         return 0;
-    uint64_t begin = (uint64_t)(cell - x->s->cells) << x->s->shift;
+    uint64_t begin = cell << x->s->shift;
     uint64_t element = begin > offset ? (begin - offset) / op->width : 0;
     return element < POISON_ELEMENTS ? x->c->store_poison[element] : 0;
 }
@@ -223,18 +287,47 @@ static uint32_t stored_poison(const struct scan *x, uint64_t offset,
 static bool store_lane(struct scan *x, uint32_t lane, uint64_t offset)
 {
     uint8_t shift = x->s->shift;
-    struct cell *cell = &x->s->cells[offset >> shift],
-                *last = &x->s->cells[(offset + x->a->bytes - 1) >> shift];
-    for (; cell <= last; cell++) {
-        x->never |= (uint32_t)(cell->write < CELL_INIT) << lane;
-        if ((cell->write & CELL_ID) >= x->floor &&
+    uint64_t last = (offset + x->a->bytes - 1) >> shift;
+    for (uint64_t cell = offset >> shift; cell <= last; cell++) {
+        uint32_t *write = &x->s->write[cell], *read = &x->s->read[cell];
+        x->never |= (uint32_t)(*write < CELL_INIT) << lane;
+        if ((int32_t)(*write & CELL_ID) >= x->floor &&
             !store_over_write(x, cell, lane, offset))
             return false;
-        if ((cell->read & CELL_ID) >= x->floor && !store_over_read(x, cell, lane))
+        if ((int32_t)(*read & CELL_ID) >= x->floor && !store_over_read(x, cell, lane))
             return false;
         uint32_t poisoned = stored_poison(x, offset, cell) >> lane & 1;
-        cell->write = x->id | lane | x->strong | (poisoned ? 0 : CELL_INIT);
-        cell->read = 0;
+        *write = x->id | lane | x->strong | (poisoned ? 0 : CELL_INIT);
+        *read = 0;
+    }
+    return true;
+}
+
+static bool has_poison(const struct scan *x)
+{
+    uint32_t any = x->a->kind == ACCESS_ASYNC ? x->c->async_poison : 0;
+    for (int e = 0; e < POISON_ELEMENTS; e++)
+        any |= x->c->store_poison[e];
+    return any != 0;
+}
+
+/* As load_run. */
+static bool store_run(struct scan *x, uint64_t first, uint32_t per)
+{
+    cells4 zero = {0}, bad = zero, floor = zero + x->floor,
+           id_bits = zero + (int32_t)CELL_ID, init = zero + (int32_t)CELL_INIT;
+    uint32_t count = LANES << per;
+    if (x->a->kind == ACCESS_ATOMIC || has_poison(x))
+        return false;
+    for (uint32_t i = 0; i < count; i += 4)
+        bad |= ((*(const cells4 *)(x->s->write + first + i) & id_bits) >= floor) |
+               ((*(const cells4 *)(x->s->read + first + i) & id_bits) >= floor);
+    if (any4(bad))
+        return false;
+    for (uint32_t i = 0; i < count; i += 4) {
+        *(cells4 *)(x->s->write + first + i) =
+            init | (int32_t)(x->id | x->strong) | lanes4(i, per);
+        *(cells4 *)(x->s->read + first + i) = zero;
     }
     return true;
 }
@@ -245,7 +338,7 @@ static bool never_written(const struct scan *x, uint64_t offset, uint32_t bytes)
 {
     for (uint64_t i = offset >> x->s->shift; i <= (offset + bytes - 1) >> x->s->shift;
          i++)
-        if (x->s->cells[i].write & CELL_INIT)
+        if (x->s->write[i] & CELL_INIT)
             return false;
     return bytes > 0;
 }
@@ -284,14 +377,15 @@ static void note_poison(struct scan *x, uint64_t base)
 
 struct coarse {
     const struct access_log *log;
-    uint32_t floor, cell_bytes;
+    int32_t floor;
+    uint32_t cell_bytes;
 };
 
 /* Did the access cover its whole cell? */
 static bool covers_cell(void *context, uint32_t id)
 {
     const struct coarse *k = context;
-    if (id < k->floor)
+    if ((int32_t)id < k->floor)
         return false;
     const struct op *op = check_entry(k->log, id)->op;
     return op->width == 0 || (uint32_t)op->width * op->count >= k->cell_bytes;
@@ -311,6 +405,37 @@ static uint32_t lanes_inside(const struct access *a, uint32_t lanes, uint64_t ba
     return inside;
 }
 
+/* Cells a lane of a warp that accesses consecutive whole cells, as a power of two; -1 if
+ * it does not. */
+static int run_cells(const struct scan *x, uint64_t offset)
+{
+    uint32_t cell = 1u << x->s->shift, bytes = x->a->bytes;
+    if (x->a->pattern != PATTERN_CONSECUTIVE || (bytes & (bytes - 1)) != 0 ||
+        bytes < cell || (offset & (cell - 1)) != 0)
+        return -1;
+    return __builtin_ctz(bytes) - x->s->shift;
+}
+
+/* Lane by lane. False after a fault. */
+static bool scan_each(struct scan *x, uint32_t lanes, uint64_t base, bool loads)
+{
+    const struct access *a = x->a;
+    if (loads && a->pattern == PATTERN_UNIFORM) {
+        uint32_t many = lanes & (lanes - 1) ? CELL_MANY : 0;
+        if (!load_lane(x, (uint32_t)__builtin_ctz(lanes), a->address[0] - base, many))
+            return false;
+        x->never = x->never != 0 ? lanes : 0;
+        return true;
+    }
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        uint64_t offset = check_address(a, l) - base;
+        if (!(loads ? load_lane(x, l, offset, 0) : store_lane(x, l, offset)))
+            return false;
+    }
+    return true;
+}
+
 static void scan_lanes(struct scan *x, uint32_t lanes, uint64_t base)
 {
     const struct access *a = x->a;
@@ -320,25 +445,16 @@ static void scan_lanes(struct scan *x, uint32_t lanes, uint64_t base)
         shadow_refine(x->s, (uint8_t)(31 - __builtin_clz(a->bytes)), covers_cell,
                       &(struct coarse){x->log, x->floor, 1u << x->s->shift});
     x->never = 0;
-    if (loads && a->pattern == PATTERN_UNIFORM) {
-        uint32_t many = lanes & (lanes - 1) ? CELL_MANY : 0;
-        if (!load_lane(x, (uint32_t)__builtin_ctz(lanes), a->address[0] - base, many))
-            return;
-        x->never = x->never != 0 ? lanes : 0;
-    } else {
-        for (uint32_t left = lanes; left != 0; left &= left - 1) {
-            uint32_t l = (uint32_t)__builtin_ctz(left);
-            uint64_t offset = check_address(a, l) - base;
-            if (!(loads ? load_lane(x, l, offset, 0) : store_lane(x, l, offset)))
-                return;
-        }
-    }
     x->c->matrix_loads += loads;
-    if (x->never == 0 || x->s->all_init)
+    int per = x->exact ? -1 : run_cells(x, a->address[0] - base);
+    uint64_t first = (a->address[0] - base) >> x->s->shift;
+    if (per >= 0 && (loads ? load_run : store_run)(x, first, (uint32_t)per))
         return;
-    if (loads)
+    if (!scan_each(x, lanes, base, loads) || x->never == 0 || x->s->all_init)
+        return;
+    if (loads) {
         note_poison(x, base);
-    else if (a->kind == ACCESS_ATOMIC) {
+    } else if (a->kind == ACCESS_ATOMIC) {
         struct origin origin;
         check_origin(a, &origin);
         check_undefined(x->w, __builtin_ctz(x->never), &origin, "changed by an atomic");
@@ -347,10 +463,13 @@ static void scan_lanes(struct scan *x, uint32_t lanes, uint64_t base)
 
 static void scan_global(struct scan *x)
 {
+    const struct warp *w = x->w;
     struct device_memory *memory = x->c->block->launch->memory;
-    for (uint32_t left = x->a->mask; left != 0 && !x->w->worker->stop;) {
-        uint32_t first = (uint32_t)__builtin_ctz(left);
-        struct allocation *a = memory_find(memory, check_address(x->a, first), 1);
+    for (uint32_t left = x->a->mask; left != 0 && !w->worker->stop;) {
+        uint64_t address = check_address(x->a, (uint32_t)__builtin_ctz(left));
+        struct allocation *a = w->worker->last[w->code->base + w->pc];
+        if (a == NULL || address - a->address >= a->bytes)
+            a = memory_find(memory, address, 1);
         if (a == NULL)
             return;
         if (a->shadow == NULL)
@@ -394,7 +513,12 @@ void check_access(struct warp *w, const struct access *a)
                      .strong = strong ? CELL_STRONG : 0,
                      .shared = shared};
     x.id = check_id(c, x.log, w, w->code, a->op);
-    x.floor = (shared ? c->since_barrier : c->check->log.first) << CELL_THREAD_BITS;
+    uint32_t first = shared ? c->barrier_at[1] : c->check->log.first;
+    x.exact = c->known != NULL || c->all_others.count > 0 || c->lanes[w->index] != NULL;
+    x.floor = (int32_t)(first << CELL_THREAD_BITS);
+    x.read_floor = (int32_t)(c->barrier_at[shared] << CELL_THREAD_BITS);
+    x.sync_floor = (int32_t)(c->sync_at[shared][w->index] << CELL_THREAD_BITS);
+    x.clock_floor = (int32_t)(c->clock_at[shared][w->index] << CELL_THREAD_BITS);
     if (!shared && a->kind == ACCESS_STORE)
         check_stored(c, w, a);
     if (shared)
@@ -416,8 +540,7 @@ void check_async_arrived(struct warp *from, int lane, uint64_t offset, uint32_t 
     uint32_t id = check_id(c, &c->log, from, code, copy) | (uint32_t)lane;
     for (uint64_t i = offset >> c->shadow->shift;
          i <= (offset + bytes - 1) >> c->shadow->shift; i++) {
-        struct cell *cell = &c->shadow->cells[i];
-        cell->write = id | (cell->write & CELL_INIT);
-        cell->read = 0;
+        c->shadow->write[i] = id | (c->shadow->write[i] & CELL_INIT);
+        c->shadow->read[i] = 0;
     }
 }

@@ -155,7 +155,7 @@ void check_barrier_arrive(struct warp *w, uint32_t id, uint32_t lanes)
     for (uint32_t left = lanes; left != 0; left &= left - 1)
         leave_clocks(c, &c->barriers[id], w->index, (uint32_t)__builtin_ctz(left),
                      c->clock[w->index]);
-    c->clock[w->index]++;
+    check_tick(c, w->index);
 }
 
 /* All threads know all that any of them did. */
@@ -165,11 +165,12 @@ static void open_for_all(struct check_block *c)
     for (uint32_t i = 0; i < warps; i++)
         latest = c->clock[i] > latest ? c->clock[i] : latest;
     for (uint32_t i = 0; i < warps; i++) {
-        c->barrier[i] = latest;
-        c->clock[i] = latest + 1;
+        c->barrier[i] = c->clock[i] = latest;
+        check_tick(c, i);
         learn_all(&c->others[i], &c->all_others);
     }
-    c->since_barrier = c->log.next;
+    c->barrier_at[0] = c->check->log.next;
+    c->barrier_at[1] = c->log.next;
 }
 
 void check_barrier_open(struct block *b, uint32_t id, bool all, const uint32_t *waiting)
@@ -190,11 +191,18 @@ void check_barrier_open(struct block *b, uint32_t id, bool all, const uint32_t *
             take_clocks(c, m->clocks, i, (uint32_t)__builtin_ctz(left));
         if (waiting[i] != 0) {
             learn_all(&c->others[i], &c->all_others);
-            c->clock[i]++;
+            check_tick(c, i);
         }
     }
     free(m->clocks);
     *m = (struct meeting){0};
+}
+
+static void sync_all(struct check_block *c, uint32_t warp)
+{
+    c->synced[warp] = c->clock[warp];
+    c->sync_at[0][warp] = c->check->log.next;
+    c->sync_at[1][warp] = c->log.next;
 }
 
 /* Some lanes of a warp meet: each knows then what any of them knew. */
@@ -230,10 +238,10 @@ void check_warp_sync(struct warp *w, uint32_t lanes)
         free(joined);
     }
     if ((w->alive & ~w->exited & ~lanes) == 0)
-        c->synced[warp] = c->clock[warp];
+        sync_all(c, warp);
     else
         sync_some(c, warp, lanes);
-    c->clock[warp]++;
+    check_tick(c, warp);
 }
 
 /* --- fences and flags --------------------------------------------------------------------- */
@@ -307,7 +315,7 @@ void check_fence(struct warp *w, uint8_t scope)
         c->fence[thread] = c->clock[w->index];
         c->fence_scope[thread] = scope;
     }
-    c->clock[w->index]++;
+    check_tick(c, w->index);
 }
 
 static void remember(struct check_block *c, uint32_t warp, uint32_t lane,
@@ -355,7 +363,8 @@ void check_flag_access(struct check_block *c, const struct warp *w,
             release_at(c, flag_at(c->check, address, true), warp, l, own);
         news = true;
     }
-    c->clock[warp] += news;
+    if (news)
+        check_tick(c, warp);
 }
 
 /* --- mbarriers ------------------------------------------------------------------------------ */
@@ -367,7 +376,7 @@ void check_mbarrier_arrive(struct warp *w, int lane, uint64_t offset, bool over)
         return;
     struct meeting *m = meet(c, SIM_SHARED_WINDOW + offset, true);
     leave_clocks(c, m, w->index, (uint32_t)lane, c->clock[w->index]);
-    c->clock[w->index]++;
+    check_tick(c, w->index);
     if (over) {
         free(m->passed);
         m->passed = m->clocks;
@@ -385,7 +394,7 @@ void check_mbarrier_passed(struct warp *w, int lane, uint64_t offset)
         return;
     take_clocks(c, m->passed, w->index, (uint32_t)lane);
     learn_all(&c->others[w->index], &c->all_others);
-    c->clock[w->index]++;
+    check_tick(c, w->index);
 }
 
 /* --- begin and end --------------------------------------------------------------------------- */

@@ -110,8 +110,11 @@ struct check_block {
     struct meeting *meetings[FLAG_BUCKETS];
     struct meeting barriers[SIM_MAX_BARRIERS]; /* who arrived without waiting */
     struct pending_flag pending[SIM_MAX_WARPS][PENDING_FLAGS];
-    uint32_t forgot;         /* check->forgot when the cache was filled */
-    uint32_t since_barrier;  /* next entry of the block's log at its last barrier */
+    uint32_t forgot; /* check->forgot when the cache was filled */
+    /* Next entries of the logs (of global, of shared memory) at the block's last barrier,
+     * at a warp's last bar.warp.sync, and when its clock went on last: an entry with a
+     * smaller number is older. */
+    uint32_t barrier_at[2], sync_at[2][SIM_MAX_WARPS], clock_at[2][SIM_MAX_WARPS];
     struct shadow *shadow;   /* of shared memory */
     struct access_log log;   /* of shared memory */
     struct log_cache *cache; /* [total_ops][2]: global, shared */
@@ -128,6 +131,14 @@ struct check_block {
     uint32_t matrix_loads, matrix_undefined; /* accesses of the op that runs; those of
                                                 which nothing was ever written */
 };
+
+/* The warp's clock goes on. */
+static inline void check_tick(struct check_block *c, uint32_t warp)
+{
+    c->clock[warp]++;
+    c->clock_at[0][warp] = c->check->log.next;
+    c->clock_at[1][warp] = c->log.next;
+}
 
 static inline struct check_block *check_of(const struct block *b)
 {

@@ -21,20 +21,17 @@ enum { CELL_LANE_BITS = 5, CELL_THREAD_BITS = 10, CELL_ID_BITS = 30 };
 #define CELL_INIT (1u << 31)   /* of write: something was ever written */
 #define CELL_MANY (1u << 31)   /* of read: several threads read, without order */
 
-struct cell {
-    uint32_t write, read;
-};
-
 struct shadow {
-    struct cell *cells;
-    uint64_t bytes; /* of the memory that it stands for */
-    uint8_t shift;  /* a cell stands for 1 << shift bytes */
-    bool all_init;  /* its contents were there before anybody watched */
+    uint32_t *write, *read; /* a word of each a cell */
+    uint64_t bytes;         /* of the memory that it stands for */
+    uint8_t shift;          /* a cell stands for 1 << shift bytes */
+    bool all_init;          /* its contents were there before anybody watched */
 };
 
 /* Cells for `bytes` of memory, none written. NULL: no memory for it. */
 struct shadow *shadow_new(uint64_t bytes);
 void shadow_free(struct shadow *s);
+void shadow_clear(struct shadow *s);
 /* The host or the program's start wrote (or made undefined) a range. */
 void shadow_mark(struct shadow *s, uint64_t offset, uint64_t bytes, bool init);
 /* A copy: what was undefined stays so. Either may be NULL. */
