@@ -154,6 +154,38 @@ static inline bool load_lane(struct scan *x, uint32_t lane, uint64_t offset,
     return true;
 }
 
+/* The quick way for lanes that read whole cells anywhere. Returns the lanes that need a
+ * closer look. */
+static uint32_t load_any(struct scan *x, uint32_t lanes, uint64_t base)
+{
+    const struct scan y = *x;
+    uint8_t shift = y.s->shift;
+    uint64_t cells = y.a->bytes >> shift;
+    const uint32_t *writes = y.s->write;
+    uint32_t *reads = y.s->read, never = 0, later = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left), init = CELL_INIT, me = y.id | l;
+        uint64_t first = (y.a->address[l] - base) >> shift;
+        for (uint64_t cell = first; cell < first + cells; cell++) {
+            uint32_t write = writes[cell], old = reads[cell],
+                     other = (old ^ y.id) & CELL_ID;
+            init &= write;
+            if (other < LANES) {
+                reads[cell] = old | (other != l ? CELL_MANY : 0);
+            } else if ((int32_t)(write & CELL_ID) < y.floor ||
+                       (y.shared && same_thread(write, me))) {
+                reads[cell] = mark_read(&y, old, me) | y.strong;
+            } else {
+                later |= 1u << l;
+                break;
+            }
+        }
+        never |= (uint32_t)(init == 0) << l;
+    }
+    x->never |= never & ~later;
+    return later;
+}
+
 /* Four cells at a time, for a warp whose lanes read one place after the other. */
 typedef int32_t cells4 __attribute__((vector_size(16), may_alias, aligned(4)));
 
@@ -427,6 +459,9 @@ static bool scan_each(struct scan *x, uint32_t lanes, uint64_t base, bool loads)
         x->never = x->never != 0 ? lanes : 0;
         return true;
     }
+    if (loads && a->pattern == PATTERN_ANY && !x->exact &&
+        a->bytes % (1u << x->s->shift) == 0)
+        lanes = load_any(x, lanes, base);
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
         uint64_t offset = check_address(a, l) - base;
