@@ -315,23 +315,37 @@ static uint64_t lane_address(const struct access *a, uint32_t l)
                                                : a->address[l];
 }
 
+/* Is one of the words that hold [address, address + bytes) still to come? */
+static inline bool is_coming(const uint8_t *coming, uint64_t address, uint32_t bytes)
+{
+    uint64_t first = address / WORD, last = (address + bytes - 1) / WORD;
+    uint32_t four;
+    if (last - first == 3) {
+        memcpy(&four, coming + first, sizeof four);
+        return four != 0;
+    }
+    for (uint64_t i = first; i <= last; i++)
+        if (coming[i] != 0)
+            return true;
+    return false;
+}
+
 static void on_access(struct warp *w, const struct access *a)
 {
-    struct block *b = w->block;
-    if (b->async == NULL || a->space != PTX_SHARED)
+    const struct async_block *async = w->block->async;
+    if (async == NULL || a->space != PTX_SHARED)
         return;
-    for (uint32_t l = 0; l < LANES; l++) {
+    uint32_t left = a->pattern == PATTERN_UNIFORM ? a->mask & -a->mask : a->mask;
+    for (; left != 0; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
         uint64_t address = lane_address(a, l);
-        if (!(a->mask >> l & 1))
+        if (!is_coming(async->coming, address, a->bytes))
             continue;
-        for (uint64_t i = address / WORD; i <= (address + a->bytes - 1) / WORD; i++)
-            if (b->async->coming[i] != 0) {
-                sim_raise(w, SIM_IN_FLIGHT, (int)l, address,
-                          "%u bytes at shared address 0x%llx, which a cp.async is still "
-                          "to write: wait for its group first",
-                          a->bytes, (unsigned long long)address);
-                return;
-            }
+        sim_raise(w, SIM_IN_FLIGHT, (int)l, address,
+                  "%u bytes at shared address 0x%llx, which a cp.async is still "
+                  "to write: wait for its group first",
+                  a->bytes, (unsigned long long)address);
+        return;
     }
 }
 

@@ -335,21 +335,13 @@ static bool store_lane(struct scan *x, uint32_t lane, uint64_t offset)
     return true;
 }
 
-static bool has_poison(const struct scan *x)
-{
-    uint32_t any = x->a->kind == ACCESS_ASYNC ? x->c->async_poison : 0;
-    for (int e = 0; e < POISON_ELEMENTS; e++)
-        any |= x->c->store_poison[e];
-    return any != 0;
-}
-
 /* As load_run. */
 static bool store_run(struct scan *x, uint64_t first, uint32_t per)
 {
     cells4 zero = {0}, bad = zero, floor = zero + x->floor,
            id_bits = zero + (int32_t)CELL_ID, init = zero + (int32_t)CELL_INIT;
     uint32_t count = LANES << per;
-    if (x->a->kind == ACCESS_ATOMIC || has_poison(x))
+    if (x->a->kind == ACCESS_ATOMIC || x->c->store_poisoned || x->c->async_poison != 0)
         return false;
     for (uint32_t i = 0; i < count; i += 4)
         bad |= ((*(const cells4 *)(x->s->write + first + i) & id_bits) >= floor) |
@@ -382,7 +374,8 @@ static void note_poison(struct scan *x, uint64_t base)
     const struct op *op = x->a->op;
     struct check_block *c = x->c;
     uint32_t whole = 0;
-    bool plain = x->a->kind == ACCESS_LOAD && op->width > 0 &&
+    bool followed = x->w->code == c->block->launch->code;
+    bool plain = followed && x->a->kind == ACCESS_LOAD && op->width > 0 &&
                  (uint32_t)op->width * op->count == x->a->bytes &&
                  op->count <= POISON_ELEMENTS;
     for (uint32_t left = x->never; left != 0; left &= left - 1) {
@@ -398,11 +391,12 @@ static void note_poison(struct scan *x, uint64_t base)
         c->async_poison |= whole;
         return;
     }
+    c->poisoned |= plain;
     check_origin(x->a, &c->load_origin);
-    if (!plain && whole == x->a->mask)
-        c->matrix_undefined++;
-    else if (whole != 0 && x->w->code != c->block->launch->code)
+    if (!followed && whole != 0)
         check_undefined(x->w, __builtin_ctz(whole), &c->load_origin, "loaded");
+    else if (!plain && whole == x->a->mask)
+        c->matrix_undefined++;
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */

@@ -125,6 +125,7 @@ struct check_block {
     uint32_t origin_count;
     uint32_t *local;                  /* [warps][local words]: lanes that wrote it */
     uint32_t poison[POISON_ELEMENTS]; /* of the load that runs: undefined lanes */
+    bool poisoned, store_poisoned;    /* any of these two */
     uint32_t store_poison[POISON_ELEMENTS];  /* of the store that runs */
     struct origin store_origin, load_origin; /* where that came in */
     uint32_t async_poison;                   /* of the copy that runs */

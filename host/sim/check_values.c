@@ -181,7 +181,7 @@ static int value_at(const struct code *code, const uint32_t *v, uint32_t count,
 
 /* Stores: undefined addresses are reported; undefined data go on into memory, and the
  * access reports them if that is global. False after a fault. */
-static void follow_store(struct check_block *c, struct warp *w, const struct op *op)
+static void store_undefined(struct check_block *c, struct warp *w, const struct op *op)
 {
     const struct value_use *u = &w->code->uses[op->pc];
     const uint32_t *v = w->code->value_list + u->first, *defined = defined_of(c, w);
@@ -198,6 +198,7 @@ static void follow_store(struct check_block *c, struct warp *w, const struct op 
         check_undefined(w, lane, &c->origins[find_origin(c, w, op, lane)],
                         "used as an address");
     }
+    c->store_poisoned = data != 0;
     if (data != 0)
         c->store_origin = c->origins[find_origin(c, w, op, __builtin_ctz(data))];
 }
@@ -217,6 +218,7 @@ static void take_poison(struct check_block *c, struct warp *w, const struct op *
         }
         c->poison[e] = 0;
     }
+    c->poisoned = false;
 }
 
 /* Some lanes have undefined sources. Returns the lanes whose results are undefined. */
@@ -230,7 +232,7 @@ static uint32_t undefined_results(struct check_block *c, struct warp *w,
     if (rule == RULE_ALL)
         return w->mask & ~any;
     if (rule == RULE_STORE)
-        follow_store(c, w, op);
+        store_undefined(c, w, op);
     else if (rule == RULE_LOAD || rule == RULE_ATOMIC)
         check_undefined(w, lane, &c->origins[find_origin(c, w, op, lane)],
                         rule == RULE_LOAD ? "used as an address" : "used by an atomic");
@@ -250,38 +252,88 @@ static void set_results(struct check_block *c, struct warp *w, const struct op *
     }
 }
 
-static void follow(struct warp *w, const struct op *op)
+/* Lanes that have all sources of the op defined. */
+static inline uint32_t all_defined(const struct code *code, const struct value_use *u,
+                                   const uint32_t *defined)
+{
+    const uint32_t *v = code->value_list + u->first;
+    uint32_t all = FULL_MASK;
+    for (uint32_t i = 0; i < u->reads; i++)
+        all &= defined[v[i]];
+    return all;
+}
+
+static inline void define_results(const struct code *code, const struct value_use *u,
+                                  uint32_t *defined, uint32_t mask)
+{
+    const uint32_t *v = code->value_list + u->first + u->reads;
+    for (uint32_t i = 0; i < u->writes; i++)
+        defined[v[i]] |= mask;
+}
+
+__attribute__((noinline)) static void follow_undefined(struct warp *w,
+                                                       const struct op *op, uint32_t all)
 {
     const struct code *code = w->code;
     const struct value_use *u = &code->uses[op->pc];
     struct check_block *c = check_of(w->block);
-    if (c == NULL) {
-        u->fn(w, op);
-        return;
-    }
-    uint32_t *defined = defined_of(c, w), mask = w->mask, all = FULL_MASK,
-             any = u->reads > 0 ? 0 : FULL_MASK, undefined = 0;
-    const uint32_t *v = code->value_list + u->first;
-    for (uint32_t i = 0; i < u->reads; i++) {
-        all &= defined[v[i]];
-        any |= defined[v[i]];
-    }
-    if ((mask & ~all) != 0)
-        undefined = undefined_results(c, w, op, all, any);
-    c->matrix_loads = c->matrix_undefined = 0;
+    uint32_t *defined = defined_of(c, w), mask = w->mask, any = 0;
+    for (uint32_t i = 0; i < u->reads; i++)
+        any |= defined[code->value_list[u->first + i]];
+    uint32_t undefined = undefined_results(c, w, op, all, any);
     if (undefined != 0)
         set_results(c, w, op, undefined);
     u->fn(w, op);
     if (undefined == 0)
-        for (uint32_t i = u->reads; i < (uint32_t)u->reads + u->writes; i++)
-            defined[v[i]] |= mask;
-    if (u->rule == RULE_LOAD)
+        define_results(code, u, defined, mask);
+}
+
+static void follow(struct warp *w, const struct op *op)
+{
+    const struct code *code = w->code;
+    const struct value_use *u = &code->uses[op->pc];
+    uint32_t *defined = defined_of(check_of(w->block), w), mask = w->mask;
+    uint32_t all = all_defined(code, u, defined);
+    if ((mask & ~all) != 0) {
+        follow_undefined(w, op, all);
+        return;
+    }
+    u->fn(w, op);
+    define_results(code, u, defined, mask);
+}
+
+static void follow_load(struct warp *w, const struct op *op)
+{
+    struct check_block *c = check_of(w->block);
+    follow(w, op);
+    if (c->poisoned)
         take_poison(c, w, op);
-    else if (u->rule == RULE_STORE)
+}
+
+static void follow_store(struct warp *w, const struct op *op)
+{
+    struct check_block *c = check_of(w->block);
+    follow(w, op);
+    if (c->store_poisoned)
         memset(c->store_poison, 0, sizeof c->store_poison);
-    else if (u->rule == RULE_MATRIX && c->matrix_loads > 0 &&
-             c->matrix_loads == c->matrix_undefined)
+    c->store_poisoned = false;
+}
+
+static void follow_matrix(struct warp *w, const struct op *op)
+{
+    struct check_block *c = check_of(w->block);
+    c->matrix_loads = c->matrix_undefined = 0;
+    follow(w, op);
+    if (c->matrix_loads > 0 && c->matrix_loads == c->matrix_undefined)
         check_undefined(w, 0, &c->load_origin, "loaded as a matrix");
+}
+
+static exec_fn *follower(enum rule rule)
+{
+    return rule == RULE_LOAD     ? follow_load
+           : rule == RULE_STORE  ? follow_store
+           : rule == RULE_MATRIX ? follow_matrix
+                                 : follow;
 }
 
 void check_branch(struct warp *w, const struct op *op, uint32_t lanes)
@@ -325,8 +377,10 @@ void check_local(struct check_block *c, struct warp *w, const struct access *a)
                     words[i] = (words[i] & ~(1u << l)) |
                                (uint32_t) !(plain && c->store_poison[e] >> l & 1) << l;
             }
-            if (plain && a->kind == ACCESS_LOAD)
+            if (plain && a->kind == ACCESS_LOAD) {
                 c->poison[e] |= (uint32_t)!written << l;
+                c->poisoned |= !written;
+            }
             undefined |= (uint32_t)!written << l;
         }
     }
@@ -335,8 +389,10 @@ void check_local(struct check_block *c, struct warp *w, const struct access *a)
     if (a->kind == ACCESS_ATOMIC && undefined != 0)
         check_undefined(w, __builtin_ctz(undefined), &c->load_origin,
                         "changed by an atomic");
-    if (a->kind == ACCESS_LOAD && w->code != c->block->launch->code)
+    if (a->kind == ACCESS_LOAD && w->code != c->block->launch->code) {
         memset(c->poison, 0, sizeof c->poison); /* not followed there */
+        c->poisoned = false;
+    }
 }
 
 /* --- blocks ------------------------------------------------------------------------------- */
@@ -367,6 +423,7 @@ void check_values_start(struct check_block *c)
         memset(c->local, 0, warps * local_words(c) * sizeof *c->local);
     memset(c->poison, 0, sizeof c->poison);
     memset(c->store_poison, 0, sizeof c->store_poison);
+    c->poisoned = c->store_poisoned = false;
     c->async_poison = 0;
     c->origin_count = 0;
 }
@@ -442,7 +499,7 @@ void check_follow_values(struct decoder *dec)
         use->rule = (uint8_t)rule_of(f->insns[i].base);
         use->fn = op->fn;
         if (op->fn != NULL)
-            op->fn = follow;
+            op->fn = follower((enum rule)use->rule);
         for (uint32_t k = 0; op->fn == NULL && k < use->writes; k++)
             code->value_given[code->value_list[use->first + use->reads + k]] = 1;
     }
