@@ -36,10 +36,10 @@ void climb_bench_options(struct climb *climb, const struct rung *rung,
         .reps = o->reps,
         .warmup = o->warmup,
         .seed = o->seed,
-        .alpha = 1,
-        .beta = 0,
+        .alpha = rung->call ? rung->call->alpha : 1,
+        .beta = rung->call ? rung->call->beta : 0,
         .check_all = o->check_all,
-        .verify = o->verify,
+        .verify = o->verify && !(rung->call && !rung->call->gemm),
         .counters = o->counters || o->json,
         .progress = progress_show,
         .progress_context = climb->doing,
@@ -51,6 +51,12 @@ static const struct rung *writing_rung(const struct climb *climb)
 {
     const struct selection *s = climb->selection;
     return s->gpu_count > 0 ? s->gpu[s->gpu_count - 1] : s->cpu[s->cpu_count - 1];
+}
+
+const struct rung *climb_guest(const struct climb *climb)
+{
+    const struct selection *s = climb->selection;
+    return s->gpu_count > 0 && s->gpu[0]->call ? s->gpu[0] : NULL;
 }
 
 bool climb_is_duel(const struct climb *climb)
@@ -201,12 +207,11 @@ static bool run_size(struct climb *climb, struct size size, struct error *err)
 
 /* --- the whole ------------------------------------------------------------------- */
 
-static struct size default_size(const struct climb *climb)
+struct size climb_default_size(const struct picked *devices)
 {
     static const size_t edge[] = {
         [BACKEND_GPU] = 4096, [BACKEND_SIM] = 512, [BACKEND_CPU] = 1024};
-    const struct picked *d = climb->devices;
-    size_t n = edge[d->has_gpu ? d->gpu.backend : BACKEND_CPU];
+    size_t n = edge[devices->has_gpu ? devices->gpu.backend : BACKEND_CPU];
     return (struct size){n, n, n};
 }
 
@@ -255,7 +260,7 @@ static bool flush_text(struct climb *climb)
 static bool run_all(struct climb *climb, struct error *err)
 {
     const struct options *o = climb->options;
-    struct size one = default_size(climb);
+    struct size one = climb_default_size(climb->devices);
     if (o->a && !size_of_inputs(climb, &one, err))
         return false;
     const struct size *sizes = o->size_count > 0 ? o->sizes : &one;

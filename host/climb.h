@@ -33,6 +33,8 @@ struct climb {
     bool reader_gone; /* what was printed is not taken: no use going on */
 };
 
+/* What runs where no size was asked for. */
+struct size climb_default_size(const struct picked *devices);
 /* The exit status. An error that is no result (an unreadable matrix, ...) goes to
  * *err, whose status is returned. */
 int climb_run(struct climb *climb, struct error *err);
@@ -46,6 +48,8 @@ void climb_note(struct climb *climb, const char *format, ...)
  * rung and size. */
 void climb_bench_options(struct climb *climb, const struct rung *rung,
                          const struct size *size, struct bench_options *bench);
+/* The rung that is somebody else's kernel, or NULL. */
+const struct rung *climb_guest(const struct climb *climb);
 /* GPU against CPU, one rung each, FP32: the differences are worth a line. */
 bool climb_is_duel(const struct climb *climb);
 

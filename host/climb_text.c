@@ -51,7 +51,11 @@ static void print_times_line(const struct climb *climb)
 static void print_size_line(const struct climb *climb, const struct size *sizes,
                             int count)
 {
-    if (count == 1)
+    const struct rung *guest = climb_guest(climb);
+    if (count == 1 && guest && !guest->call->gemm)
+        print_labelled(climb->text, "size", "M %zu, N %zu, K %zu", sizes->m, sizes->n,
+                       sizes->k);
+    else if (count == 1)
         print_labelled(climb->text, "size",
                        "C (%zu x %zu) = A (%zu x %zu) * B (%zu x %zu): %s FLOP", sizes->m,
                        sizes->n, sizes->m, sizes->k, sizes->k, sizes->n,
@@ -61,17 +65,58 @@ static void print_size_line(const struct climb *climb, const struct size *sizes,
                        count);
 }
 
-void climb_print_header(const struct climb *climb, const struct size *sizes, int count)
+/* "lesson 3, kernels compiled by nvcc 13.0" */
+static void print_title(const struct climb *climb)
 {
     int lesson = climb->options->lesson ? climb->options->lesson : registry_lesson;
-    char what[32];
-    snprintf(what, sizeof what, "lesson %d", lesson);
-    fprintf(climb->text, "%sPeakbound %s, %s%s, kernels compiled by %s\n",
-            style_of(STYLE_BOLD), registry_version,
-            climb->options->kernels.count > 0 ? "chosen rungs" : what,
-            style_of(STYLE_PLAIN), registry_compiler);
+    const struct rung *guest = climb_guest(climb);
+    char what[200];
+    if (guest)
+        snprintf(what, sizeof what, "kernel %s of %.150s", rung_name(guest),
+                 guest->image->origin);
+    else if (climb->options->kernels.count > 0)
+        snprintf(what, sizeof what, "chosen rungs");
+    else
+        snprintf(what, sizeof what, "lesson %d", lesson);
+    fprintf(climb->text, "%sPeakbound %s, %s%s%s%s\n", style_of(STYLE_BOLD),
+            registry_version, what, style_of(STYLE_PLAIN),
+            guest ? "" : ", kernels compiled by ", guest ? "" : registry_compiler);
+}
+
+/* How somebody else's kernel is called, and what it is held to. */
+static void print_guest_lines(const struct climb *climb, const struct rung *guest)
+{
+    const struct guest_words *w = &climb->options->guest;
+    const struct call *call = guest->call;
+    const struct kernel_info *info = &guest->info;
+    const struct call_arg *alpha = call_find_real(call, 0);
+    const struct call_arg *beta = call_find_real(call, 1);
+    if (strcmp(call->entry, rung_name(guest)) != 0)
+        print_labelled(climb->text, "entry", "%s", call->entry);
+    print_labelled(climb->text, "launch", "grid %s, block %s, shared %s, parameters %s",
+                   w->grid, w->block, w->smem ? w->smem : "0",
+                   w->args ? w->args : "none");
+    if (!call->gemm)
+        print_labelled(climb->text, "expect",
+                       "nothing: the result is not checked, so no rate is printed");
+    else
+        print_labelled(climb->text, "expect",
+                       "C = alpha * A * B + beta * C with alpha %g (%s), beta %g (%s); "
+                       "layout %s, in %s, sum %s, C %s",
+                       call->alpha, alpha ? alpha->word : "no f: in --args", call->beta,
+                       beta ? beta->word : "no second f: in --args",
+                       w->layout ? w->layout : "row", type_label(info->in),
+                       type_label(info->acc), type_label(info->out));
+}
+
+void climb_print_header(const struct climb *climb, const struct size *sizes, int count)
+{
+    const struct rung *guest = climb_guest(climb);
+    print_title(climb);
     print_device_line(climb);
     print_times_line(climb);
+    if (guest)
+        print_guest_lines(climb, guest);
     print_size_line(climb, sizes, count);
     if (!climb->options->verify)
         print_labelled(climb->text, "check",
@@ -133,9 +178,12 @@ static void print_one_table(const struct climb *climb, const struct rung *kind,
     struct row *rows = xcalloc((size_t)climb->row_count + 1, sizeof *rows);
     int count = collect_rows(climb, kind, with_cpu, rows);
     struct table table = {rows, count, climb->cards, climb->card_count, kind};
-    table_print_peaks(climb->text, kind, d->has_gpu ? &d->gpu : NULL,
-                      with_cpu && climb->selection->cpu_count > 0 ? &d->cpu : NULL,
-                      climb->cards, climb->card_count);
+    if (kind->call && !kind->call->gemm)
+        table.card_count = 0;
+    else
+        table_print_peaks(climb->text, kind, d->has_gpu ? &d->gpu : NULL,
+                          with_cpu && climb->selection->cpu_count > 0 ? &d->cpu : NULL,
+                          climb->cards, climb->card_count);
     print_baseline_line(climb, &table);
     fputc('\n', climb->text);
     table_print(climb->text, &table);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "climb.h"
+#include "guest.h"
 #include "output_file.h"
 #include "report/devices.h"
 #include "report/grid.h"
@@ -195,20 +196,40 @@ static bool load_rungs(const struct options *o, struct picked *devices,
     return devices_fall_back(o, devices, why, err) && rungs_load(&devices->gpu, gpu, err);
 }
 
+/* Somebody else's kernel instead of rungs. */
+static bool open_guest(const struct options *o, const struct picked *devices,
+                       struct guest *guest, struct selection *selection,
+                       struct error *err)
+{
+    struct size usual = climb_default_size(devices);
+    bool given = o->size_count > 0;
+    return guest_open(guest, o, &devices->gpu, given ? o->sizes : &usual,
+                      given ? o->size_count : 1, selection, err);
+}
+
+static bool open_rungs(const struct options *o, struct picked *devices,
+                       struct rung_list *gpu, struct rung_list *cpu,
+                       struct selection *selection, struct error *err)
+{
+    return load_rungs(o, devices, gpu, cpu, err) &&
+           rungs_select(devices->has_gpu ? gpu : NULL, cpu,
+                        devices->has_gpu ? &devices->gpu : NULL, o, selection, err);
+}
+
 static int run_lesson(const struct options *o)
 {
     struct error err = {0};
     struct picked devices = {0};
     struct rung_list gpu = {0}, cpu = {0};
+    struct guest guest = {0};
     struct selection selection = {0};
     struct json_file json = {0};
     struct climb climb = {.options = o, .devices = &devices, .selection = &selection};
-    bool good =
-        find_cards(o, &climb, &err) && devices_pick(o, &devices, &err) &&
-        load_rungs(o, &devices, &gpu, &cpu, &err) &&
-        rungs_select(devices.has_gpu ? &gpu : NULL, &cpu,
-                     devices.has_gpu ? &devices.gpu : NULL, o, &selection, &err) &&
-        (!o->json || json_file_open(&json, o->json, &err));
+    bool good = find_cards(o, &climb, &err) && devices_pick(o, &devices, &err) &&
+                (o->guest.cu || o->guest.ptx
+                     ? open_guest(o, &devices, &guest, &selection, &err)
+                     : open_rungs(o, &devices, &gpu, &cpu, &selection, &err)) &&
+                (!o->json || json_file_open(&json, o->json, &err));
     int status = err.status;
     if (good) {
         report_broken(&gpu);
@@ -217,6 +238,7 @@ static int run_lesson(const struct options *o)
         status = climb_run(&climb, &err);
     }
     climb_free(&climb);
+    guest_close(&guest);
     rungs_free(&gpu);
     rungs_free(&cpu);
     devices_close(&devices);

@@ -1,8 +1,8 @@
 /* options.c - the command line as one table.
  *
  * A row holds the name, the letter, the argument, the function that takes the
- * value and the text for --help. A row with a "word" takes that one word as an
- * optional argument: --list ptx.
+ * value, or the place of a text that is kept as it is, and the text for --help. A row
+ * with a "word" takes that one word as an optional argument: --list ptx.
  */
 #include "options.h"
 
@@ -19,6 +19,7 @@ struct option_row {
     const char *word;     /* the optional argument, or NULL */
     bool (*take)(struct options *o, const char *value, struct error *err);
     const char *help; /* lines separated by \n */
+    size_t text;      /* without `take`: where in struct options the value goes */
 };
 
 /* --- values ---------------------------------------------------------------------- */
@@ -215,35 +216,6 @@ static bool take_seed(struct options *o, const char *value, struct error *err)
                      value, (unsigned long long)UINT64_MAX);
 }
 
-static bool take_file(const char *option, const char *value, const char **into,
-                      struct error *err)
-{
-    if (*value == '\0')
-        return error_set(err, EXIT_USAGE, "%s: the name of the file is empty", option);
-    *into = value;
-    return true;
-}
-
-static bool take_a(struct options *o, const char *value, struct error *err)
-{
-    return take_file("--a", value, &o->a, err);
-}
-
-static bool take_b(struct options *o, const char *value, struct error *err)
-{
-    return take_file("--b", value, &o->b, err);
-}
-
-static bool take_out(struct options *o, const char *value, struct error *err)
-{
-    return take_file("--out", value, &o->out, err);
-}
-
-static bool take_json(struct options *o, const char *value, struct error *err)
-{
-    return take_file("--json", value, &o->json, err);
-}
-
 static bool take_check(struct options *o, const char *value, struct error *err)
 {
     (void)err;
@@ -296,42 +268,79 @@ static bool take_help(struct options *o, const char *value, struct error *err)
 
 /* --- the table ------------------------------------------------------------------- */
 
+#define TEXT(field) offsetof(struct options, field)
+#define GUEST(field) offsetof(struct options, guest.field)
+
 static const struct option_row rows[] = {
     {"device", 'd', "DEVICE", NULL, take_device,
      "auto (default: the first NVIDIA GPU, else the simulated A100),\n"
-     "gpu, gpu:1, sim, sim:a100, sim:h100, sim:4090, sim:NAME, cpu"},
+     "gpu, gpu:1, sim, sim:a100, sim:h100, sim:4090, sim:NAME, cpu",
+     0},
     {"size", 's', "SIZE", NULL, take_sizes,
      "N for N x N x N, MxNxK, FROM:TO:STEP, or a comma list of these;\n"
-     "C is M x N, the sums run over K"},
+     "C is M x N, the sums run over K",
+     0},
     {"kernel", 'k', "NAMES", NULL, take_kernels,
      "only these rungs: name (naive), stem (01_naive), lesson number (1),\n"
-     "exercise, all; comma list"},
+     "exercise, all; comma list",
+     0},
     {"lesson", 'l', "N", NULL, take_lesson,
-     "the rungs of lesson N (default: the lesson that was built)"},
-    {"a", 0, "A.npy", NULL, take_a, "your own matrix A, M x K, in NumPy's format"},
-    {"b", 0, "B.npy", NULL, take_b, "your own matrix B, K x N"},
-    {"out", 0, "C.npy", NULL, take_out, "write A * B here, if it passed the check"},
+     "the rungs of lesson N (default: the lesson that was built)", 0},
+    {"a", 0, "A.npy", NULL, NULL, "your own matrix A, M x K, in NumPy's format", TEXT(a)},
+    {"b", 0, "B.npy", NULL, NULL, "your own matrix B, K x N", TEXT(b)},
+    {"out", 0, "C.npy", NULL, NULL, "write A * B here, if it passed the check",
+     TEXT(out)},
     {"against", 0, "CARDS", NULL, take_against,
-     "compare with these published peaks (default a100,h100,4090)"},
-    {"reps", 0, "N", NULL, take_reps, "timed runs (default: until the median settles)"},
-    {"warmup", 0, "N", NULL, take_warmup, "runs before the timed ones"},
-    {"seed", 0, "N", NULL, take_seed, "of the random matrices (default 1)"},
+     "compare with these published peaks (default a100,h100,4090)", 0},
+    {"reps", 0, "N", NULL, take_reps, "timed runs (default: until the median settles)",
+     0},
+    {"warmup", 0, "N", NULL, take_warmup, "runs before the timed ones", 0},
+    {"seed", 0, "N", NULL, take_seed, "of the random matrices (default 1)", 0},
     {"threads", 0, "N", NULL, take_threads,
-     "threads of the CPU rungs and of the simulator"},
+     "threads of the CPU rungs and of the simulator", 0},
     {"check", 0, NULL, "0", take_check,
      "all checks of the simulator: races, uninitialized reads, ...;\n"
-     "--check 0: no verdict, and so no rate"},
+     "--check 0: no verdict, and so no rate",
+     0},
     {"counters", 0, NULL, NULL, take_counters,
-     "what the simulator counted, under Nsight Compute's names"},
-    {"json", 0, "FILE|-", NULL, take_json,
-     "one JSON object a line; with - nothing else goes to standard output"},
+     "what the simulator counted, under Nsight Compute's names", 0},
+    {"json", 0, "FILE|-", NULL, NULL,
+     "one JSON object a line; with - nothing else goes to standard output", TEXT(json)},
+    {"cu", 0, "FILE", NULL, NULL,
+     "run somebody else's kernel: CUDA C, compiled by nvcc (or clang) now", GUEST(cu)},
+    {"ptx", 0, "FILE", NULL, NULL, "the same from PTX, a fatbin or a cubin", GUEST(ptx)},
+    {"entry", 0, "NAME", NULL, NULL, "its name, or a part that no other kernel has",
+     GUEST(entry)},
+    {"grid", 0, "X[,Y,Z]", NULL, NULL,
+     "its blocks: numbers or formulas in M, N, K; / rounds up: N/16,M/16", GUEST(grid)},
+    {"block", 0, "X[,Y,Z]", NULL, NULL, "threads of a block", GUEST(block)},
+    {"cluster", 0, "X[,Y,Z]", NULL, NULL, "blocks of a cluster (only 1 so far)",
+     GUEST(cluster)},
+    {"smem", 0, "BYTES", NULL, NULL, "its dynamic shared memory", GUEST(smem)},
+    {"args", 0, "LIST", NULL, NULL,
+     "its parameters in order: A, B, C (pointers), M, N, K, lda, ldb, ldc,\n"
+     "f:1.5 d:1.5 h:1.5 (float, double, half), i:3 l:M (32, 64 bits),\n"
+     "buf:BYTES (zeroed memory); C:f16 if C is not of the sum's type",
+     GUEST(args)},
+    {"expect", 0, "WHAT", NULL, NULL,
+     "gemm: check C = alpha * A * B + beta * C; the first f: is alpha,\n"
+     "the second beta (else 1 and 0). none: only run it",
+     GUEST(expect)},
+    {"in", 0, "TYPE", NULL, NULL, "of its A and B: f32, f16, bf16, tf32, f64, s8",
+     GUEST(in)},
+    {"acc", 0, "TYPE", NULL, NULL, "of its sums: f32, f16, bf16, f64, s32", GUEST(acc)},
+    {"layout", 0, "LAYOUT", NULL, NULL,
+     "row (default) or col; nn, nt, tn, tt: t = A or B lies transposed;\n"
+     "both: col-nt",
+     GUEST(layout)},
     {"list", 0, NULL, "ptx", take_list_action,
-     "the rungs in this program; --list ptx: the PTX that the simulator knows"},
+     "the rungs in this program; --list ptx: the PTX that the simulator knows", 0},
     {"devices", 0, NULL, NULL, take_devices,
-     "what is in this machine, and what can be simulated"},
-    {"no-color", 0, NULL, NULL, take_no_color, "no colours (also: NO_COLOR=1)"},
-    {"version", 0, NULL, NULL, take_version, "version, compilers, number of known cards"},
-    {"help", 'h', NULL, NULL, take_help, "this text"},
+     "what is in this machine, and what can be simulated", 0},
+    {"no-color", 0, NULL, NULL, take_no_color, "no colours (also: NO_COLOR=1)", 0},
+    {"version", 0, NULL, NULL, take_version, "version, compilers, number of known cards",
+     0},
+    {"help", 'h', NULL, NULL, take_help, "this text", 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -455,6 +464,18 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]);
 }
 
+static bool take_value(const struct option_row *row, struct options *o, const char *value,
+                       struct error *err)
+{
+    if (row->take)
+        return row->take(o, value, err);
+    if (*value == '\0')
+        return error_set(err, EXIT_USAGE, "--%s: the value is empty: give --%s %s",
+                         row->name, row->name, row->argument);
+    memcpy((char *)o + row->text, &value, sizeof value);
+    return true;
+}
+
 /* Take the option at argv[*index] and its value, and move *index to the last word
  * used. */
 static bool take_option(int argc, char **argv, int *index, struct options *o,
@@ -488,7 +509,31 @@ static bool take_option(int argc, char **argv, int *index, struct options *o,
                          row->name, value, row->word ? "only " : "no value",
                          row->word ? row->word : "");
     }
-    return row->take(o, value, err);
+    return take_value(row, o, value, err);
+}
+
+/* Options of somebody else's kernel, and what does not go with one. */
+static bool check_guest(const struct options *o, struct error *err)
+{
+    bool guest = o->guest.ptx || o->guest.cu;
+    for (int i = 0; i < ROWS; i++) {
+        const char *given = NULL;
+        if (!rows[i].take && rows[i].text >= TEXT(guest))
+            memcpy(&given, (const char *)o + rows[i].text, sizeof given);
+        if (given && !guest)
+            return error_set(err, EXIT_USAGE, "--%s goes with --cu FILE or --ptx FILE",
+                             rows[i].name);
+    }
+    if (!guest)
+        return true;
+    const char *wrong = o->guest.ptx && o->guest.cu ? "--ptx"
+                        : o->kernels.count > 0      ? "--kernel"
+                        : o->lesson > 0             ? "--lesson"
+                        : o->a                      ? "--a and --b"
+                        : o->device == WISH_CPU     ? "--device cpu"
+                                                    : NULL;
+    return !wrong || error_set(err, EXIT_USAGE, "%s cannot be given with --%s", wrong,
+                               o->guest.cu ? "cu" : "ptx");
 }
 
 /* Options that cannot stand together. */
@@ -514,7 +559,7 @@ static bool check_conflicts(const struct options *o, struct error *err)
     if (o->json && o->action != ACTION_RUN && o->action != ACTION_DEVICES)
         return error_set(err, EXIT_USAGE,
                          "--json goes with a run or with --devices only");
-    return true;
+    return check_guest(o, err);
 }
 
 bool options_parse(int argc, char **argv, struct options *options, struct error *err)

@@ -28,6 +28,13 @@ struct name_list {
     int count;
 };
 
+/* Somebody else's kernel, in the words of the command line; guest_args.c reads them.
+ * NULL where none was given. */
+struct guest_words {
+    const char *ptx, *cu, *entry, *grid, *block, *cluster, *smem, *args, *expect;
+    const char *in, *acc, *layout;
+};
+
 struct options {
     enum action action;
     enum device_wish device;
@@ -43,6 +50,7 @@ struct options {
     uint64_t seed;
     bool check_all, verify, counters, no_color;
     const char *json; /* NULL, "-" or a file */
+    struct guest_words guest;
 };
 
 /* False and *err (status EXIT_USAGE) if the command line is wrong. Strings point

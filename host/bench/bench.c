@@ -1,7 +1,8 @@
 /* bench.c - the protocol of a result row.
  *
  *   1. a tiny shape, none of whose sides is even, with whole numbers: exact or wrong,
- *      with alpha and beta, so that a missing edge guard or a dropped term shows;
+ *      with alpha and beta, so that a missing edge guard or a dropped term shows
+ *      (not for somebody else's kernel, which may be made for one size alone);
  *   2. the size asked for: random numbers, NaN-poisoned C, guard zones, every cell
  *      checked against double-precision sums;
  *   3. warm-up, repeats until the median settles, and the check once more.
@@ -268,6 +269,23 @@ static bool timed_run(struct runner *r, const struct bench_options *o,
     return true;
 }
 
+/* Matrix A, B or C; it stays without data if the call does not take it. */
+static bool new_matrix(const struct rung *rung, enum call_kind which, int type,
+                       size_t rows, size_t cols, struct matrix *m, struct error *err)
+{
+    const struct call *call = rung->call;
+    if (call && !call_uses(call, which)) {
+        *m = (struct matrix){.type = type,
+                             .stride = call->by_columns[which] ? rows : cols};
+        return true;
+    }
+    if (!matrix_alloc(m, type, rows, cols, err))
+        return false;
+    if (call && call->by_columns[which])
+        matrix_by_columns(m);
+    return true;
+}
+
 static bool big_run(const struct device *device, const struct rung *rung,
                     struct size size, const struct bench_options *o,
                     struct result *result)
@@ -276,10 +294,12 @@ static bool big_run(const struct device *device, const struct rung *rung,
     struct matrix a = {0}, b = {0}, c = {0}, before = {0};
     struct error err = {0};
     bool own = o->a == NULL;
-    bool good = matrix_alloc(&c, info->out, size.m, size.n, &err) &&
-                (!own || (matrix_alloc(&a, info->in, size.m, size.k, &err) &&
-                          matrix_alloc(&b, info->in, size.k, size.n, &err))) &&
-                (o->beta == 0 || matrix_alloc(&before, info->out, size.m, size.n, &err));
+    bool good =
+        new_matrix(rung, CALL_C, info->out, size.m, size.n, &c, &err) &&
+        (!own || (new_matrix(rung, CALL_A, info->in, size.m, size.k, &a, &err) &&
+                  new_matrix(rung, CALL_B, info->in, size.k, size.n, &b, &err))) &&
+        (o->beta == 0 ||
+         new_matrix(rung, CALL_C, info->out, size.m, size.n, &before, &err));
     if (!good) {
         verdict_set(&result->verdict, VERDICT_LAUNCH_FAILED, "%s", err.text);
     } else {
@@ -301,7 +321,9 @@ static bool big_run(const struct device *device, const struct rung *rung,
                            .seed = o->seed,
                            .verdict = &result->verdict,
                            .result = result};
-        r.sample_blocks = own ? choose_sample(device, info, size, o->sample_blocks) : 0;
+        /* which cells a block of somebody else's kernel computes is not known */
+        if (own && !rung->call)
+            r.sample_blocks = choose_sample(device, info, size, o->sample_blocks);
         good = timed_run(&r, o, result);
         steps_of(device)->close(&r);
         if (device->backend == BACKEND_SIM)
@@ -343,7 +365,7 @@ void bench_run(const struct device *device, const struct rung *rung, struct size
     } else if (divides(info, size, &result->verdict)) {
         struct size tiny = tiny_size(info);
         bool good = true;
-        if (o->verify && o->a == NULL) {
+        if (o->verify && o->a == NULL && !rung->call) {
             progress(o, "exact check", 0);
             good = exact_run(device, rung, tiny, 1, 0, result) &&
                    exact_run(device, rung, tiny, 3, 2, result);

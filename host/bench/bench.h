@@ -6,6 +6,8 @@
 #include "../registry.h"
 #include "../report/peaks.h"
 #include "../sim/sim.h"
+#include "call.h"
+#include "size.h"
 #include "verdict.h"
 
 enum backend { BACKEND_GPU, BACKEND_SIM, BACKEND_CPU };
@@ -30,15 +32,13 @@ bool device_open_cuda(struct device *device, const struct cuda_api *api,
                       enum backend backend, int ordinal, struct error *err);
 void device_open_cpu(struct device *device);
 void device_close(struct device *device);
-
-struct size {
-    size_t m, n, k;
-};
+/* What a failed call means; the simulator knows more than the result's name. */
+const char *load_failure(const struct device *device, CUresult result);
 
 struct bench_options {
     int reps, warmup; /* 0 = choose: until the median settles */
     uint64_t seed;
-    float alpha, beta;
+    double alpha, beta;
     bool check_all; /* --check: all simulator checks */
     bool verify;    /* false: no verdict, no rate */
     bool counters;
@@ -49,12 +49,13 @@ struct bench_options {
     void *progress_context;
 };
 
-/* A rung found in a loaded image. */
+/* A rung found in a loaded image, or somebody else's kernel, dressed up as one. */
 struct rung {
     struct kernel_info info;
     const struct gpu_image *image; /* NULL for a CPU rung */
     const struct cpu_rung *cpu;
     bool is_exercise;
+    const struct call *call; /* somebody else's: how it is called; else NULL */
 };
 /* Read kernel_info out of every image (through the device's own loader).
  * Images that cannot be loaded give a row with `broken` set to the reason. */

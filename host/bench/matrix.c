@@ -79,6 +79,12 @@ void matrix_free(struct matrix *m)
     memset(m, 0, sizeof *m);
 }
 
+void matrix_by_columns(struct matrix *m)
+{
+    m->by_columns = true;
+    m->stride = m->rows;
+}
+
 /* --- small floats ------------------------------------------------------------------- */
 
 float half_to_float(uint16_t half)
@@ -143,7 +149,8 @@ static float round_tf32(float value)
 
 static unsigned char *cell_at(const struct matrix *m, size_t row, size_t col)
 {
-    return m->data + (row * m->stride + col) * (size_t)kernel_type_bytes(m->type);
+    size_t cell = m->by_columns ? col * m->stride + row : row * m->stride + col;
+    return m->data + cell * (size_t)kernel_type_bytes(m->type);
 }
 
 double matrix_get(const struct matrix *m, size_t row, size_t col)

@@ -14,9 +14,10 @@ const char *kernel_type_name(int type); /* "f16" */
 
 struct matrix {
     int type;                  /* enum kernel_type */
-    size_t rows, cols, stride; /* elements, row-major */
+    size_t rows, cols, stride; /* elements; row-major, unless */
+    bool by_columns;           /* stride is then from column to column */
     unsigned char *data;
-    size_t bytes; /* rows * stride * element size */
+    size_t bytes; /* of all rows, or columns */
 };
 
 /* Zeroed pages. False and *err (status EXIT_OURS, sizes named) if the size
@@ -24,6 +25,8 @@ struct matrix {
 bool matrix_alloc(struct matrix *m, int type, size_t rows, size_t cols,
                   struct error *err);
 void matrix_free(struct matrix *m);
+/* Lay the cells of a new, packed matrix out column by column. */
+void matrix_by_columns(struct matrix *m);
 
 /* Value of a cell as double; store rounds to nearest even in the type. */
 double matrix_get(const struct matrix *m, size_t row, size_t col);

@@ -17,10 +17,14 @@ struct buffer {
     size_t bytes, guard;
 };
 
+enum { A, B, C, MATRICES };
+static const char *const matrix_names[MATRICES] = {"matrix A", "matrix B", "matrix C"};
+
 struct gpu_buffers {
     CUmodule module;
     CUfunction function;
-    struct buffer a, b, c;
+    struct buffer matrix[MATRICES];     /* not open if the kernel takes no such matrix */
+    struct buffer extra[CALL_ARGS_MAX]; /* of a call's buf: arguments, by place */
     CUevent start, end;
 };
 
@@ -77,7 +81,7 @@ static bool buffer_open(struct runner *r, struct buffer *buffer, size_t bytes)
         size_t free_bytes = 0, total = 0;
         api->memory_info(&free_bytes, &total);
         return verdict_set(r->verdict, VERDICT_LAUNCH_FAILED,
-                           "a matrix needs %.2f GB, the device has %.2f of %.2f GB free",
+                           "%.2f GB are needed, the device has %.2f of %.2f GB free",
                            (double)bytes / 1e9, (double)free_bytes / 1e9,
                            (double)total / 1e9);
     }
@@ -104,12 +108,11 @@ static bool guards_intact(struct runner *r, const struct buffer *buffer, const c
         while (last > first && zone[last] == GUARD_BYTE)
             last--;
         if (first < GUARD)
-            return verdict_set(
-                r->verdict, VERDICT_WROTE_OUTSIDE,
-                "the kernel wrote up to %d bytes %s matrix %s: is the edge "
-                "guarded?",
-                side == 0 ? GUARD - first : last + 1, side == 0 ? "before" : "behind",
-                name);
+            return verdict_set(r->verdict, VERDICT_WROTE_OUTSIDE,
+                               "the kernel wrote up to %d bytes %s %s: is the edge "
+                               "guarded?",
+                               side == 0 ? GUARD - first : last + 1,
+                               side == 0 ? "before" : "behind", name);
     }
     return true;
 }
@@ -128,25 +131,90 @@ static bool input_unchanged(struct runner *r, const struct buffer *buffer,
                                "the kernel changed its input %s", name);
 }
 
-/* --- steps ---------------------------------------------------------------------------- */
+/* The host's side of buffer A, B or C; without data if the kernel takes none. */
+static const struct matrix *host_matrix(const struct runner *r, int which)
+{
+    const struct matrix *const matrices[MATRICES] = {r->a, r->b, r->c};
+    return matrices[which];
+}
+
+/* --- opening -------------------------------------------------------------------------- */
+
+/* How the kernel is launched: a rung's tiles, or what a call says. */
+static bool get_shape(struct runner *r, struct call_shape *shape)
+{
+    const struct kernel_info *info = &r->rung->info;
+    struct error err = {0};
+    if (r->rung->call)
+        return call_get_shape(r->rung->call, r->size, shape, &err) ||
+               verdict_set(r->verdict, VERDICT_LAUNCH_FAILED, "%s", err.text);
+    unsigned down = (unsigned)((r->size.m + (size_t)info->bm - 1) / (size_t)info->bm);
+    unsigned across = (unsigned)((r->size.n + (size_t)info->bn - 1) / (size_t)info->bn);
+    bool x_is_n = info->grid == KERNEL_GRID_X_IS_N;
+    *shape = (struct call_shape){
+        .grid = {x_is_n ? across : down, x_is_n ? down : across, 1},
+        .block = {(unsigned)info->block_x, (unsigned)info->block_y, 1},
+        .smem = (unsigned)info->dynamic_smem_bytes};
+    return true;
+}
 
 static bool load_function(struct runner *r)
 {
     const struct cuda_api *api = r->device->api;
-    const struct kernel_info *info = &r->rung->info;
     struct gpu_buffers *g = r->gpu;
+    struct call_shape shape;
     CUresult result = api->module_load(&g->module, r->rung->image->data);
     if (result != CUDA_SUCCESS)
         return failed(r, "loading the module", result);
-    result = api->module_function(&g->function, g->module, info->entry);
+    result =
+        api->module_function(&g->function, g->module,
+                             r->rung->call ? r->rung->call->entry : r->rung->info.entry);
     if (result != CUDA_SUCCESS)
         return failed(r, "finding the kernel", result);
-    if (info->dynamic_smem_bytes > 48 * 1024) {
+    if (!get_shape(r, &shape))
+        return false;
+    if (shape.smem > 48 * 1024) {
         result = api->function_set_attribute(
             g->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            info->dynamic_smem_bytes);
+            (int)shape.smem);
         if (result != CUDA_SUCCESS)
             return failed(r, "asking for shared memory", result);
+    }
+    return true;
+}
+
+static bool open_matrices(struct runner *r)
+{
+    const struct cuda_api *api = r->device->api;
+    for (int i = 0; i < MATRICES; i++) {
+        const struct matrix *host = host_matrix(r, i);
+        struct buffer *buffer = &r->gpu->matrix[i];
+        if (host->data == NULL)
+            continue;
+        if (!buffer_open(r, buffer, host->bytes))
+            return false;
+        CUresult result =
+            i == C ? CUDA_SUCCESS
+                   : api->copy_to_device(buffer->data, host->data, host->bytes);
+        if (result != CUDA_SUCCESS)
+            return failed(r, "copying the inputs", result);
+    }
+    return true;
+}
+
+static bool open_extra(struct runner *r)
+{
+    const struct call *call = r->rung->call;
+    for (int i = 0; call && i < call->arg_count; i++) {
+        static const size_t no_strides[MATRICES];
+        union call_value bytes;
+        struct error err = {0};
+        if (call->args[i].kind != CALL_BUFFER)
+            continue;
+        if (!call_get_value(&call->args[i], r->size, no_strides, &bytes, &err))
+            return verdict_set(r->verdict, VERDICT_LAUNCH_FAILED, "%s", err.text);
+        if (!buffer_open(r, &r->gpu->extra[i], (size_t)bytes.pointer))
+            return false;
     }
     return true;
 }
@@ -156,53 +224,88 @@ bool gpu_open(struct runner *r)
     const struct cuda_api *api = r->device->api;
     CUresult result;
     r->gpu = xcalloc(1, sizeof *r->gpu);
-    struct gpu_buffers *g = r->gpu;
-    if (!load_function(r) || !buffer_open(r, &g->a, r->a->bytes) ||
-        !buffer_open(r, &g->b, r->b->bytes) || !buffer_open(r, &g->c, r->c->bytes))
+    if (!load_function(r) || !open_matrices(r) || !open_extra(r))
         return false;
-    if ((result = api->event_create(&g->start, CU_EVENT_DEFAULT)) != CUDA_SUCCESS ||
-        (result = api->event_create(&g->end, CU_EVENT_DEFAULT)) != CUDA_SUCCESS ||
-        (result = api->copy_to_device(g->a.data, r->a->data, r->a->bytes)) !=
-            CUDA_SUCCESS ||
-        (result = api->copy_to_device(g->b.data, r->b->data, r->b->bytes)) !=
-            CUDA_SUCCESS)
-        return failed(r, "copying the inputs", result);
+    if ((result = api->event_create(&r->gpu->start, CU_EVENT_DEFAULT)) != CUDA_SUCCESS ||
+        (result = api->event_create(&r->gpu->end, CU_EVENT_DEFAULT)) != CUDA_SUCCESS)
+        return failed(r, "creating an event", result);
     return true;
 }
 
 bool gpu_prepare(struct runner *r)
 {
+    const struct cuda_api *api = r->device->api;
+    CUresult result = CUDA_SUCCESS;
     if (r->c_before != NULL)
         memcpy(r->c->data, r->c_before->data, r->c->bytes);
     else
         matrix_poison(r->c);
-    CUresult result =
-        r->device->api->copy_to_device(r->gpu->c.data, r->c->data, r->c->bytes);
+    if (r->c->data != NULL)
+        result = api->copy_to_device(r->gpu->matrix[C].data, r->c->data, r->c->bytes);
+    for (int i = 0; i < CALL_ARGS_MAX && result == CUDA_SUCCESS; i++) {
+        const struct buffer *extra = &r->gpu->extra[i];
+        if (extra->base != 0)
+            result = api->fill_u8(extra->data, 0, extra->bytes);
+    }
     return result == CUDA_SUCCESS || failed(r, "preparing C", result);
+}
+
+/* --- running -------------------------------------------------------------------------- */
+
+/* kernel.h says what a rung takes. */
+static void rung_parameters(struct runner *r, union call_value *values)
+{
+    struct gpu_buffers *g = r->gpu;
+    const union call_value list[] = {
+        {.s32 = (int)r->size.m},        {.s32 = (int)r->size.n},
+        {.s32 = (int)r->size.k},        {.f32 = (float)r->alpha},
+        {.pointer = g->matrix[A].data}, {.s32 = (int)r->a->stride},
+        {.pointer = g->matrix[B].data}, {.s32 = (int)r->b->stride},
+        {.f32 = (float)r->beta},        {.pointer = g->matrix[C].data},
+        {.s32 = (int)r->c->stride}};
+    memcpy(values, list, sizeof list);
+}
+
+static bool call_parameters(struct runner *r, union call_value *values)
+{
+    const struct call *call = r->rung->call;
+    const size_t strides[MATRICES] = {r->a->stride, r->b->stride, r->c->stride};
+    for (int i = 0; i < call->arg_count; i++) {
+        const struct call_arg *arg = &call->args[i];
+        struct error err = {0};
+        if (arg->kind <= CALL_C)
+            values[i].pointer = r->gpu->matrix[arg->kind - CALL_A].data;
+        else if (arg->kind == CALL_BUFFER)
+            values[i].pointer = r->gpu->extra[i].data;
+        else if (!call_get_value(arg, r->size, strides, &values[i], &err))
+            return verdict_set(r->verdict, VERDICT_LAUNCH_FAILED, "%s", err.text);
+    }
+    return true;
 }
 
 bool gpu_launch(struct runner *r, double *ms)
 {
     const struct cuda_api *api = r->device->api;
-    const struct kernel_info *info = &r->rung->info;
     struct gpu_buffers *g = r->gpu;
-    int m = (int)r->size.m, n = (int)r->size.n, k = (int)r->size.k;
-    int lda = (int)r->a->stride, ldb = (int)r->b->stride, ldc = (int)r->c->stride;
-    float alpha = (float)r->alpha, beta = (float)r->beta;
-    void *parameters[] = {&m,         &n,   &k,    &alpha,     &g->a.data, &lda,
-                          &g->b.data, &ldb, &beta, &g->c.data, &ldc};
-    unsigned down = (unsigned)((r->size.m + (size_t)info->bm - 1) / (size_t)info->bm);
-    unsigned across = (unsigned)((r->size.n + (size_t)info->bn - 1) / (size_t)info->bn);
-    bool x_is_n = info->grid == KERNEL_GRID_X_IS_N;
+    struct call_shape s;
+    union call_value values[CALL_ARGS_MAX];
+    void *parameters[CALL_ARGS_MAX];
     CUresult result;
     float elapsed = 0;
+    for (int i = 0; i < CALL_ARGS_MAX; i++)
+        parameters[i] = &values[i];
+    if (!get_shape(r, &s))
+        return false;
+    if (!r->rung->call)
+        rung_parameters(r, values);
+    else if (!call_parameters(r, values))
+        return false;
     if (r->device->backend == BACKEND_SIM)
         sim_set_sample(r->sample_blocks, r->seed);
     if ((result = api->event_record(g->start, NULL)) != CUDA_SUCCESS ||
-        (result = api->launch(g->function, x_is_n ? across : down, x_is_n ? down : across,
-                              1, (unsigned)info->block_x, (unsigned)info->block_y, 1,
-                              (unsigned)info->dynamic_smem_bytes, NULL, parameters,
-                              NULL)) != CUDA_SUCCESS ||
+        (result = api->launch(g->function, s.grid[0], s.grid[1], s.grid[2], s.block[0],
+                              s.block[1], s.block[2], s.smem, NULL, parameters, NULL)) !=
+            CUDA_SUCCESS ||
         (result = api->event_record(g->end, NULL)) != CUDA_SUCCESS ||
         (result = api->event_sync(g->end)) != CUDA_SUCCESS ||
         (result = api->event_elapsed(&elapsed, g->start, g->end)) != CUDA_SUCCESS)
@@ -217,12 +320,28 @@ bool gpu_launch(struct runner *r, double *ms)
 bool gpu_collect(struct runner *r)
 {
     struct gpu_buffers *g = r->gpu;
-    CUresult result = r->device->api->copy_to_host(r->c->data, g->c.data, r->c->bytes);
-    if (result != CUDA_SUCCESS)
-        return failed(r, "reading the result", result);
-    return guards_intact(r, &g->c, "C") && guards_intact(r, &g->a, "A") &&
-           guards_intact(r, &g->b, "B") && input_unchanged(r, &g->a, r->a, "A") &&
-           input_unchanged(r, &g->b, r->b, "B");
+    bool may_change = r->rung->call && !r->rung->call->gemm;
+    if (r->c->data != NULL) {
+        CUresult result =
+            r->device->api->copy_to_host(r->c->data, g->matrix[C].data, r->c->bytes);
+        if (result != CUDA_SUCCESS)
+            return failed(r, "reading the result", result);
+    }
+    for (int i = MATRICES - 1; i >= 0; i--)
+        if (g->matrix[i].base != 0 && !guards_intact(r, &g->matrix[i], matrix_names[i]))
+            return false;
+    for (int i = 0; i < CALL_ARGS_MAX; i++)
+        if (g->extra[i].base != 0 &&
+            !guards_intact(r, &g->extra[i], r->rung->call->args[i].word))
+            return false;
+    return may_change || (input_unchanged(r, &g->matrix[A], r->a, "A") &&
+                          input_unchanged(r, &g->matrix[B], r->b, "B"));
+}
+
+static void buffer_close(const struct cuda_api *api, const struct buffer *buffer)
+{
+    if (buffer->base != 0)
+        api->memory_free(buffer->base);
 }
 
 void gpu_close(struct runner *r)
@@ -231,10 +350,10 @@ void gpu_close(struct runner *r)
     struct gpu_buffers *g = r->gpu;
     if (g == NULL)
         return;
-    struct buffer *buffers[] = {&g->a, &g->b, &g->c};
-    for (int i = 0; i < 3; i++)
-        if (buffers[i]->base != 0)
-            api->memory_free(buffers[i]->base);
+    for (int i = 0; i < MATRICES; i++)
+        buffer_close(api, &g->matrix[i]);
+    for (int i = 0; i < CALL_ARGS_MAX; i++)
+        buffer_close(api, &g->extra[i]);
     if (g->start != NULL)
         api->event_destroy(g->start);
     if (g->end != NULL)

@@ -11,7 +11,6 @@
 #include "bench.h"
 
 const char *cuda_failure(const struct cuda_api *api, CUresult result);
-const char *load_failure(const struct device *device, CUresult result);
 bool rungs_load_images(const struct device *device, const struct gpu_image *images,
                        int count, struct rung_list *list, struct error *err);
 

@@ -280,14 +280,14 @@ static const char *hint(const struct rules *rules, const struct findings *f, siz
     const struct problem *p = rules->p;
     if (f->last_row_bad == bad || f->last_col_bad == bad)
         return "; only the last tile is wrong: is the edge guarded?";
-    if (bad == f->cells)
-        return "; every cell is wrong: are indices exchanged?";
     size_t k = p->a->cols;
     double missing = matrix_get(p->a, f->first[F_TOO_FAR][0], k > 0 ? k - 1 : 0) *
                      matrix_get(p->b, k > 0 ? k - 1 : 0, f->first[F_TOO_FAR][1]);
     double off = f->first_want[F_TOO_FAR] - f->first_got[F_TOO_FAR];
     if (k > 1 && fabs(off - p->alpha * missing) < 1e-3 * fabs(missing))
         return "; the last product of k is missing";
+    if (bad == f->cells)
+        return "; every cell is wrong: are indices exchanged?";
     return "";
 }
 

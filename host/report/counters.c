@@ -250,7 +250,7 @@ void counters_print(FILE *out, const struct row *rows, int row_count)
     bool named[COUNTERS] = {false}, sampled = false, any = false;
     int count = 0;
     for (int i = 0; i < row_count; i++) {
-        if (rows[i].result.has_counters && row_passed(&rows[i])) {
+        if (rows[i].result.has_counters && !row_failed(&rows[i])) {
             abreast[count++] = &rows[i];
             sampled = sampled || rows[i].result.sampled;
             any = true;

@@ -31,6 +31,8 @@ static struct grid_cell *cell_at(const struct grid *grid, int row, int column)
 void grid_set(struct grid *grid, int row, int column, enum style style,
               const char *format, ...)
 {
+    if (column < 0)
+        return;
     struct grid_cell *cell = cell_at(grid, row, column);
     va_list arguments;
     va_start(arguments, format);

@@ -238,6 +238,10 @@ void json_write_row(FILE *out, const struct row *row, const struct card *cards,
     json_number(&j, "lesson", rung_lesson(&r->rung));
     json_string(&j, "kernel", rung_name(&r->rung));
     json_bool(&j, "exercise", r->rung.is_exercise);
+    if (r->rung.call) {
+        json_string(&j, "entry", r->rung.call->entry);
+        json_string(&j, "source", r->rung.image->origin);
+    }
     json_string(&j, "device", r->device->id);
     json_string(&j, "device_name", r->device->name);
     json_string(&j, "backend", backends[r->device->backend]);
@@ -263,12 +267,13 @@ void json_write_row(FILE *out, const struct row *row, const struct card *cards,
     json_string(&j, "verdict", verdict_name(r->verdict.kind));
     json_string(&j, "reason", r->verdict.reason[0] ? r->verdict.reason : NULL);
     json_string(&j, "bound_by",
-                r->predicted && passed ? sim_bound_name(r->bound_by) : NULL);
+                r->predicted && timed && r->time_ms > 0 ? sim_bound_name(r->bound_by)
+                                                        : NULL);
     put_counters(&j, r);
     put_faults(&j, r);
     struct unit_text driver = format_cuda_version(r->device->driver_version);
     json_string(&j, "driver", r->device->backend == BACKEND_GPU ? driver.s : NULL);
-    json_string(&j, "compiler", registry_compiler);
+    json_string(&j, "compiler", r->rung.call ? NULL : registry_compiler);
     json_string(&j, "version", registry_version);
     json_close(&j, '}');
     json_line_end(&j);

@@ -115,7 +115,8 @@ static bool any_row(const struct table *table, bool (*has)(const struct result *
 
 static bool has_spread(const struct result *r)
 {
-    return !r->predicted && r->reps > 1 && r->verdict.kind == VERDICT_PASS;
+    return !r->predicted && r->reps > 1 &&
+           (r->verdict.kind == VERDICT_PASS || r->verdict.kind == VERDICT_SKIPPED);
 }
 
 static bool has_bound(const struct result *r)
@@ -147,6 +148,12 @@ static void set_error(struct grid *grid, int at, int column, const struct row *r
                      : format_count((uint64_t)(100 * v->error / v->bound + 0.5)).s);
 }
 
+/* Is a rate promised? Somebody else's kernel may be anything. */
+static bool has_rate(const struct result *r)
+{
+    return !(r->rung.call && !r->rung.call->gemm);
+}
+
 /* Where the columns are; -1 = not in this table. */
 struct places {
     int name, size, time, spread, rate, self, cards, ratio, error, verdict, bound;
@@ -161,13 +168,14 @@ static struct places add_columns(struct grid *grid, const struct table *table)
     p.size = several_sizes(table) ? ADD(.title = "size") : -1;
     p.time = ADD(.title = "time");
     p.spread = any_row(table, has_spread) ? ADD(.title = "+-%", .drop = 4) : -1;
-    p.rate = ADD(.title = "TFLOPS");
-    p.self = ADD(.title = "this", .over = over);
+    bool rate = any_row(table, has_rate);
+    p.rate = rate ? ADD(.title = "TFLOPS") : -1;
+    p.self = rate ? ADD(.title = "this", .over = over) : -1;
     p.cards = grid->columns;
     for (int i = 0; i < table->card_count; i++)
         ADD(.title = table->cards[i].label, .over = over, .shortest = 6);
-    p.ratio = ADD(.title = "x CPU", .drop = 1);
-    p.error = ADD(.title = "error", .drop = 2);
+    p.ratio = table->kind->call ? -1 : ADD(.title = "x CPU", .drop = 1);
+    p.error = rate ? ADD(.title = "error", .drop = 2) : -1;
     p.verdict = ADD(.title = "verdict", .left = true);
     p.bound = any_row(table, has_bound)
                   ? ADD(.title = "bound by", .left = true, .drop = 3)
@@ -186,14 +194,12 @@ static void fill_row(struct grid *grid, const struct places *p, const struct tab
     int at = grid_add_row(grid);
     row_name(row, text, sizeof text);
     grid_set(grid, at, p->name, STYLE_PLAIN, "%s", text);
-    if (p->size >= 0)
-        grid_set(grid, at, p->size, STYLE_PLAIN, "%s",
-                 format_size(r->size.m, r->size.n, r->size.k).s);
+    grid_set(grid, at, p->size, STYLE_PLAIN, "%s",
+             format_size(r->size.m, r->size.n, r->size.k).s);
     grid_set(grid, at, p->time, STYLE_PLAIN, "%s",
              timed ? format_time(r->time_ms).s : "-");
-    if (p->spread >= 0)
-        grid_set(grid, at, p->spread, STYLE_PLAIN, "%s",
-                 has_spread(r) ? format_percent(r->spread_pct).s : "");
+    grid_set(grid, at, p->spread, STYLE_PLAIN, "%s",
+             has_spread(r) ? format_percent(r->spread_pct).s : "");
     grid_set(grid, at, p->rate, STYLE_BOLD, "%s",
              passed ? format_tflops(r->tflops).s : "-");
     grid_set(grid, at, p->self, STYLE_PLAIN, "%s",
@@ -205,9 +211,8 @@ static void fill_row(struct grid *grid, const struct places *p, const struct tab
              passed ? format_ratio(row->x_cpu).s : "-");
     set_error(grid, at, p->error, row);
     set_verdict(grid, at, p->verdict, row);
-    if (p->bound >= 0)
-        grid_set(grid, at, p->bound, STYLE_PLAIN, "%s",
-                 r->predicted && passed ? sim_bound_name(r->bound_by) : "");
+    grid_set(grid, at, p->bound, STYLE_PLAIN, "%s",
+             r->predicted && timed ? sim_bound_name(r->bound_by) : "");
 }
 
 /* --- what went wrong ---------------------------------------------------------------- */

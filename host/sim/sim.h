@@ -29,6 +29,10 @@ struct sim_options {
 void sim_configure(const struct sim_options *options);
 void sim_set_check(bool check);
 
+/* What the images loaded from now on are called in messages and faults (cut at 199
+ * bytes; "" or NULL = "PTX"). */
+void sim_set_image_name(const char *name);
+
 /* The simulator's implementations, same table as the real driver's. */
 const struct cuda_api *sim_driver(void);
 

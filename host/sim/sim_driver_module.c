@@ -2,6 +2,7 @@
  * kernels decoded when they are first asked for. */
 #include "sim_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,6 +326,11 @@ void sim_module_destroy(CUmodule module)
     free(module);
 }
 
+void sim_set_image_name(const char *name)
+{
+    snprintf(sim_state.image_name, sizeof sim_state.image_name, "%s", name ? name : "");
+}
+
 static CUresult module_fill(CUmodule module, const void *data)
 {
     struct error err = {0};
@@ -334,7 +340,8 @@ static CUresult module_fill(CUmodule module, const void *data)
                           : err.status == EXIT_OURS  ? CUDA_ERROR_OUT_OF_MEMORY
                                                      : CUDA_ERROR_INVALID_IMAGE,
                           "%s", err.text);
-    module->ptx = ptx_parse(image->ptx, image->ptx_length, "PTX", &err);
+    const char *name = sim_state.image_name[0] ? sim_state.image_name : "PTX";
+    module->ptx = ptx_parse(image->ptx, image->ptx_length, name, &err);
     if (!module->ptx)
         return sim_refuse(CUDA_ERROR_INVALID_PTX, "%s", err.text);
     CUresult result = place_variables(module);

@@ -84,6 +84,7 @@ struct sim_state {
     bool initialized;
     uint64_t sample_blocks, sample_seed;
     char error[480]; /* sim_last_error */
+    char image_name[200];
 };
 extern struct sim_state sim_state;
 

@@ -7,6 +7,7 @@
 struct half {
     unsigned short bits;
 };
+typedef half __half;
 
 static __device__ __forceinline__ half __float2half(float value)
 {
