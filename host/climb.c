@@ -257,6 +257,23 @@ static bool flush_text(struct climb *climb)
     return !climb->reader_gone;
 }
 
+/* Better now than after an hour of smaller sizes. */
+static bool check_memory(const struct climb *climb, const struct size *sizes, int count,
+                         struct error *err)
+{
+    const struct selection *s = climb->selection;
+    const char *option = climb->options->a ? "--a, --b" : "--size";
+    struct error why = {0};
+    bool fits = true;
+    for (int i = 0; i < count && fits; i++) {
+        for (int j = 0; j < s->gpu_count && fits; j++)
+            fits = bench_fits(&climb->devices->gpu, s->gpu[j], sizes[i], &why);
+        for (int j = 0; j < s->cpu_count && fits; j++)
+            fits = bench_fits(&climb->devices->cpu, s->cpu[j], sizes[i], &why);
+    }
+    return fits || error_set(err, why.status, "%s: %s", option, why.text);
+}
+
 static bool run_all(struct climb *climb, struct error *err)
 {
     const struct options *o = climb->options;
@@ -265,6 +282,8 @@ static bool run_all(struct climb *climb, struct error *err)
         return false;
     const struct size *sizes = o->size_count > 0 ? o->sizes : &one;
     int count = o->size_count > 0 ? o->size_count : 1;
+    if (!check_memory(climb, sizes, count, err))
+        return false;
     if (climb->text)
         climb_print_header(climb, sizes, count);
     for (int i = 0; i < count && flush_text(climb) && !interrupt_pending(); i++)

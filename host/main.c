@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "climb.h"
+#include "cpu/isa.h"
 #include "guest.h"
 #include "output_file.h"
 #include "report/devices.h"
@@ -97,10 +98,12 @@ static void list_rungs(struct grid *grid, const struct rung_list *list)
     }
 }
 
-static void report_broken(const struct rung_list *list)
+/* Name the rungs that could not be loaded; with options only those asked for. */
+static void report_broken(const struct rung_list *list, const struct options *o)
 {
     for (int i = 0; i < list->broken_count; i++)
-        fprintf(stderr, "peakbound: left out: %s\n", list->broken[i]);
+        if (!o || rungs_asked_for(list->broken[i].image, o))
+            fprintf(stderr, "peakbound: left out: %s\n", list->broken[i].text);
 }
 
 static int list_kernels(const struct options *o)
@@ -123,7 +126,7 @@ static int list_kernels(const struct options *o)
     list_rungs(&grid, &gpu);
     list_rungs(&grid, &cpu);
     grid_print(&grid, stdout);
-    report_broken(&gpu);
+    report_broken(&gpu, NULL);
     rungs_free(&gpu);
     rungs_free(&cpu);
     devices_close(&reader);
@@ -229,10 +232,11 @@ static int run_lesson(const struct options *o)
                 (o->guest.cu || o->guest.ptx
                      ? open_guest(o, &devices, &guest, &selection, &err)
                      : open_rungs(o, &devices, &gpu, &cpu, &selection, &err)) &&
+                (!o->out || output_can_write(o->out, "--out", &err)) &&
                 (!o->json || json_file_open(&json, o->json, &err));
     int status = err.status;
     if (good) {
-        report_broken(&gpu);
+        report_broken(&gpu, o);
         climb.json = json.stream ? &json : NULL;
         climb.text = json.stream == stdout ? NULL : stdout;
         status = climb_run(&climb, &err);
@@ -260,6 +264,8 @@ int main(int argc, char **argv)
     output_hold_standard_streams();
     signal(SIGPIPE, SIG_IGN);
     interrupt_install();
+    if (!cpu_isa_check(&err))
+        die(err.status, "%s", err.text);
     registry_init();
     if (!options_parse(argc, argv, &options, &err))
         die(err.status, "%s", err.text);

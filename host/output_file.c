@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "error.h"
-
 static mode_t usual_mode(void)
 {
     mode_t mask = umask(0);
@@ -78,6 +76,22 @@ bool output_file_close(struct output_file *file, bool keep)
     *file = (struct output_file){0};
     errno = problem;
     return written || !keep;
+}
+
+/* A pipe or a device must not be opened and closed: its reader would see the end. */
+bool output_can_write(const char *path, const char *option, struct error *err)
+{
+    struct output_file file;
+    struct stat status;
+    bool special =
+        stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+    bool good = special ? access(path, W_OK) == 0 : output_file_open(&file, path);
+    if (!good)
+        return error_set(err, EXIT_USAGE, "%s: `%.200s` cannot be written: %s", option,
+                         path, strerror(errno));
+    if (!special)
+        output_file_close(&file, false);
+    return true;
 }
 
 void output_hold_standard_streams(void)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "error.h"
+
 struct output_file {
     FILE *stream;    /* write here */
     char *path;      /* final name, behind symbolic links */
@@ -17,6 +19,10 @@ struct output_file {
 /* On failure false, errno says why, and *file is empty. The temporary file is known
  * to temporary_remove_all. An existing file's mode is kept. */
 bool output_file_open(struct output_file *file, const char *path);
+
+/* Could it be written, as far as can be told without touching it? Else *err (EXIT_USAGE,
+ * naming the option). For files that are written only after a long run. */
+bool output_can_write(const char *path, const char *option, struct error *err);
 
 /* Close, and with `keep` give the file its name, else remove it. False, with errno
  * (0 if unknown), if what should be kept could not be written; then the old file is

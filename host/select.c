@@ -38,6 +38,29 @@ static bool matches(const struct rung *rung, const char *wish)
     return strcmp(wish, rung_name(rung)) == 0 || strcmp(wish, rung_stem(rung).s) == 0;
 }
 
+/* As far as it can be told of a file that does not load: "06", "06_warp_tile" and
+ * "warp_tile" mean 06_warp_tile.cu. */
+static bool matches_image(const struct gpu_image *image, const char *wish)
+{
+    char *end = NULL;
+    const char *stem = image->stem, *name = strchr(stem, '_');
+    long number = strtol(wish, &end, 10);
+    if (isdigit((unsigned char)*wish) && *end == '\0')
+        return number == atoi(stem) && !image->is_exercise;
+    return strcmp(wish, "all") == 0 || strcmp(wish, stem) == 0 ||
+           (image->is_exercise ? strcmp(wish, "exercise") == 0
+                               : name && strcmp(wish, name + 1) == 0);
+}
+
+bool rungs_asked_for(const struct gpu_image *image, const struct options *o)
+{
+    for (int i = 0; i < o->kernels.count; i++)
+        if (matches_image(image, o->kernels.items[i]))
+            return true;
+    int lesson = o->lesson ? o->lesson : registry_lesson;
+    return o->kernels.count == 0 && atoi(image->stem) == lesson;
+}
+
 /* Append to `to`, unless it is there. */
 static void add(const struct rung **to, int *count, const struct rung *rung)
 {
@@ -134,6 +157,9 @@ static bool select_named(const struct rung_list *gpu, const struct rung_list *cp
                 add(s->cpu, &s->cpu_count, &cpu->rungs[j]);
                 known = true;
             }
+        for (int j = 0; gpu && j < gpu->broken_count && !known; j++)
+            if (matches_image(gpu->broken[j].image, wish))
+                return error_set(err, gpu->broken[j].status, "%s", gpu->broken[j].text);
         if (!known)
             return unknown_kernel(wish, gpu, cpu, err);
     }
@@ -147,9 +173,11 @@ static bool no_lesson(int lesson, const struct rung_list *gpu,
                       const struct rung_list *cpu, struct error *err)
 {
     int highest = highest_lesson(gpu ? gpu : cpu);
-    if (gpu && gpu->broken_count > 0)
-        return error_set(err, EXIT_OURS, "no rung of lesson %d could be loaded: %.300s",
-                         lesson, gpu->broken[0]);
+    for (int i = 0; gpu && i < gpu->broken_count; i++)
+        if (atoi(gpu->broken[i].image->stem) == lesson)
+            return error_set(err, gpu->broken[i].status,
+                             "no rung of lesson %d could be loaded: %.300s", lesson,
+                             gpu->broken[i].text);
     if (lesson > highest)
         return error_set(err, EXIT_USAGE,
                          "--lesson: this ./run has rungs up to lesson %d: for lesson %d: "

@@ -23,6 +23,9 @@ bool rungs_select(const struct rung_list *gpu, const struct rung_list *cpu,
                   const struct device *device, const struct options *options,
                   struct selection *selection, struct error *err);
 
+/* Is this image, as far as its name tells, among what the options ask for? */
+bool rungs_asked_for(const struct gpu_image *image, const struct options *options);
+
 /* Same unit, input type and accumulator: one table, one peak. */
 bool rungs_same_kind(const struct rung *a, const struct rung *b);
 

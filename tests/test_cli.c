@@ -33,9 +33,71 @@ Test(cli, answers_without_running_anything)
         {"--against nonsense", 2, {"--against", "`nonsense`"}},
         {"--a /nonexistent.npy --b /nonexistent.npy", 2, {"/nonexistent.npy"}},
         {"--json /nonexistent/x.json -s 8", 2, {"/nonexistent/x.json"}},
+        {"-d sim -s 8,1000000 -k naive",
+         2,
+         {"--size: 1000000 x 1000000", "does not fit"}},
+        {"-d cpu -s 1000000", 2, {"--size: 1000000 x 1000000", "this machine can give"}},
+        {"-d sim:t4 -s 64 -k warp_tile", 3, {"kernels/06_warp_tile.cu: ", "sm_80"}},
+        {"-d sim:t4 -s 64 -k 06_warp_tile", 3, {"kernels/06_warp_tile.cu: ", "sm_80"}},
+        {"-d sim:t4 -s 64 -l 6", 3, {"no rung of lesson 6 could be loaded", "sm_80"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(cases[i].arguments, cases[i].status, cases[i].texts, 4);
+}
+
+/* What takes long must not end with a message that could have come first. */
+Test(cli, output_that_cannot_be_written_is_told_first)
+{
+    static const char *const paths[] = {"/nonexistent/c.npy", "/tmp", "/proc/c.npy"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char arguments[200], *text;
+        /* the matrices are not looked at before */
+        snprintf(arguments, sizeof arguments, "-d sim --a no.npy --b no.npy --out %s",
+                 paths[i]);
+        int status = shell("", arguments, "2>&1", &text);
+        cr_expect(status == 2 && strstr(text, "--out: `") && strstr(text, paths[i]),
+                  "status %d: %s", status, text);
+        free(text);
+    }
+}
+
+/* Only the rungs that were asked for are missed. */
+Test(cli, rungs_that_do_not_load_are_named_if_asked_for)
+{
+    static const struct {
+        const char *arguments;
+        bool named;
+    } cases[] = {{"-d sim:t4 -s 32 -l 3", false},
+                 {"-d sim:t4 -s 32 -l 5", false},
+                 {"-d sim:t4 -s 32 -k naive,2", false},
+                 {"-d sim:t4 -s 32 -k all", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+        int status = shell("", cases[i].arguments, "2>&1", &text);
+        cr_expect_eq(status, 0, "%s: %s", cases[i].arguments, text);
+        cr_expect_eq(strstr(text, "left out: kernels/06_warp_tile.cu") != NULL,
+                     cases[i].named, "%s: %s", cases[i].arguments, text);
+        free(text);
+    }
+}
+
+Test(cli, knows_the_instruction_sets)
+{
+    static const struct {
+        const char *before;
+        int status;
+    } cases[] = {{"PEAKBOUND_ISA=1", 0},  {"PEAKBOUND_ISA=4", 0}, {"PEAKBOUND_ISA=", 0},
+                 {"PEAKBOUND_ISA=x", 2},  {"PEAKBOUND_ISA=2", 2}, {"PEAKBOUND_ISA=33", 2},
+                 {"PEAKBOUND_ISA=v3", 2}, {"PEAKBOUND_ISA=0", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text;
+        int status = shell(cases[i].before, "--version", "2>&1", &text);
+        cr_expect_eq(status, cases[i].status, "%s: %d: %s", cases[i].before, status,
+                     text);
+        cr_expect(status == 0 || strstr(text, "give 1 (SSE2), 3 (AVX2) or 4"), "%s",
+                  text);
+        free(text);
+    }
 }
 
 Test(cli, runs_lessons_on_the_simulator)

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <ctype.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,8 +290,26 @@ Test(json, file_that_cannot_be_written_is_named)
     cr_expect_eq(err.status, EXIT_USAGE);
     cr_expect(strstr(err.text, "/nowhere/at/all.json"), "%s", err.text);
     cr_assert(!json_file_open(&file, "/tmp", &err));
-    cr_assert(json_file_open(&file, "/dev/null", &err), "%s", err.text);
-    cr_assert(json_file_close(&file, true, &err));
+}
+
+/* What is no regular file is written as it stands, never replaced: here a pipe. */
+Test(json, pipe_stays_a_pipe)
+{
+    char folder[] = "/tmp/peakbound_json_XXXXXX", path[80], text[8] = "";
+    struct json_file file;
+    struct error err = {0};
     struct stat status;
-    cr_assert(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    cr_assert(json_file_open(&file, path, &err), "%s", err.text);
+    fputs("{}\n", file.stream);
+    cr_assert(json_file_close(&file, true, &err), "%s", err.text);
+    cr_expect_eq(read(reader, text, sizeof text - 1), 3);
+    cr_expect_str_eq(text, "{}\n");
+    cr_expect(stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
+    close(reader);
+    unlink(path);
+    rmdir(folder);
 }

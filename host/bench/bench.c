@@ -341,6 +341,60 @@ static bool big_run(const struct device *device, const struct rung *rung,
     return good;
 }
 
+/* --- memory ---------------------------------------------------------------------------- */
+
+/* What a call's buf: arguments take. */
+static double extra_bytes(const struct call *call, struct size size)
+{
+    static const size_t strides[3];
+    double sum = 0;
+    for (int i = 0; call && i < call->arg_count; i++) {
+        union call_value value;
+        if (call->args[i].kind == CALL_BUFFER &&
+            call_get_value(&call->args[i], size, strides, &value, NULL))
+            sum += (double)value.pointer;
+    }
+    return sum;
+}
+
+bool bench_fits(const struct device *device, const struct rung *rung, struct size size,
+                struct error *err)
+{
+    const struct kernel_info *info = &rung->info;
+    const struct call *call = rung->call;
+    double m = (double)size.m, n = (double)size.n, k = (double)size.k;
+    const double bytes[3] = {m * k * kernel_type_bytes(info->in),
+                             k * n * kernel_type_bytes(info->in),
+                             m * n * kernel_type_bytes(info->out)};
+    double matrices = 0, here, has = matrix_memory();
+    for (int i = 0; i < 3; i++)
+        if (!call || call_uses(call, (enum call_kind)(CALL_A + i)))
+            matrices += bytes[i];
+    here = matrices;
+    if (device->backend != BACKEND_CPU) {
+        size_t free_bytes = 0, total = 0;
+        double there = matrices + extra_bytes(call, size);
+        device->api->memory_info(&free_bytes, &total);
+        if (there > (double)free_bytes)
+            return error_set(
+                err, EXIT_USAGE,
+                "%zu x %zu x %zu does not fit: the matrices need %.3g GB, %s "
+                "has %.3g GB free",
+                size.m, size.n, size.k, there / 1e9, device->id,
+                (double)free_bytes / 1e9);
+        here += device->backend == BACKEND_SIM ? there : 0;
+    }
+    return here <= has ||
+           error_set(err, EXIT_USAGE,
+                     "%zu x %zu x %zu does not fit: the matrices need %.3g GB%s, this "
+                     "machine can give %.3g GB",
+                     size.m, size.n, size.k, here / 1e9,
+                     device->backend == BACKEND_SIM ? ", once here and once in the "
+                                                      "simulated GPU"
+                                                    : "",
+                     has / 1e9);
+}
+
 /* --- all of it ------------------------------------------------------------------------- */
 
 void bench_run(const struct device *device, const struct rung *rung, struct size size,

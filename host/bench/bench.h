@@ -57,12 +57,17 @@ struct rung {
     bool is_exercise;
     const struct call *call; /* somebody else's: how it is called; else NULL */
 };
-/* Read kernel_info out of every image (through the device's own loader).
- * Images that cannot be loaded give a row with `broken` set to the reason. */
+/* An image that cannot be loaded here, and why. */
+struct broken_image {
+    const struct gpu_image *image;
+    int status; /* EXIT_MISSING: it is not for this device; else EXIT_OURS */
+    char text[400];
+};
+/* Read kernel_info out of every image (through the device's own loader). */
 struct rung_list {
     struct rung *rungs;
     int count;
-    char (*broken)[400];
+    struct broken_image *broken;
     int broken_count;
 };
 bool rungs_load(const struct device *device, struct rung_list *list, struct error *err);
@@ -86,6 +91,11 @@ struct result {
     int fault_count;
     double wall_seconds;
 };
+
+/* Is there memory for A, B and C, here and on the device? False and *err (EXIT_USAGE:
+ * how much is needed, how much there is). */
+bool bench_fits(const struct device *device, const struct rung *rung, struct size size,
+                struct error *err);
 
 /* Runs the whole protocol: whole-number pass, poisoned random pass, timing,
  * check again after timing. Always fills *result; its verdict says how it

@@ -39,11 +39,11 @@ const char *kernel_type_name(int type)
     return types[type].name;
 }
 
-/* Memory that the machine could give without swapping. */
-static double memory_available(void)
+double matrix_memory(void)
 {
+    const double share = 0.8; /* the rest is for everybody else */
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (double)pages * (double)page : INFINITY;
+    return pages > 0 && page > 0 ? share * (double)pages * (double)page : INFINITY;
 }
 
 bool matrix_alloc(struct matrix *m, int type, size_t rows, size_t cols, struct error *err)
@@ -51,14 +51,13 @@ bool matrix_alloc(struct matrix *m, int type, size_t rows, size_t cols, struct e
     size_t element = (size_t)kernel_type_bytes(type), cells, bytes;
     memset(m, 0, sizeof *m);
     if (__builtin_mul_overflow(rows, cols, &cells) ||
-        __builtin_mul_overflow(cells, element, &bytes) ||
-        (double)bytes > 0.8 * memory_available())
+        __builtin_mul_overflow(cells, element, &bytes) || (double)bytes > matrix_memory())
         return error_set(err, EXIT_OURS,
                          "a %zu x %zu matrix of %s does not fit: it needs %.1f GB, this "
-                         "machine has %.1f GB",
+                         "machine can give %.1f GB",
                          rows, cols, kernel_type_name(type),
                          (double)rows * (double)cols * (double)element / 1e9,
-                         memory_available() / 1e9);
+                         matrix_memory() / 1e9);
     void *data = mmap(NULL, bytes > 0 ? bytes : 1, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)

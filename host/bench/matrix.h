@@ -25,6 +25,8 @@ struct matrix {
 bool matrix_alloc(struct matrix *m, int type, size_t rows, size_t cols,
                   struct error *err);
 void matrix_free(struct matrix *m);
+/* Bytes that all matrices together may take in this machine. */
+double matrix_memory(void);
 /* Lay the cells of a new, packed matrix out column by column. */
 void matrix_by_columns(struct matrix *m);
 

@@ -57,12 +57,14 @@ static void add_rung(struct rung_list *list, const struct rung *rung)
     list->rungs[list->count++] = *rung;
 }
 
-static void add_broken(struct rung_list *list, const char *origin, const char *why)
+static void add_broken(struct rung_list *list, const struct gpu_image *image, int status,
+                       const char *why)
 {
     list->broken =
         xrealloc(list->broken, ((size_t)list->broken_count + 1) * sizeof *list->broken);
-    snprintf(list->broken[list->broken_count++], sizeof *list->broken, "%s: %.300s",
-             origin, why);
+    struct broken_image *broken = &list->broken[list->broken_count++];
+    *broken = (struct broken_image){.image = image, .status = status};
+    snprintf(broken->text, sizeof broken->text, "%s: %.300s", image->origin, why);
 }
 
 const char *load_failure(const struct device *device, CUresult result)
@@ -80,17 +82,17 @@ static void read_table(const struct device *device, const struct gpu_image *imag
     size_t bytes;
     CUresult result = api->module_global(&table, &bytes, module, "kernel_info");
     if (result != CUDA_SUCCESS) {
-        add_broken(list, image->origin, "it has no KERNEL_INFO table");
+        add_broken(list, image, EXIT_OURS, "it has no KERNEL_INFO table");
         return;
     }
     size_t count = bytes / sizeof(struct kernel_info);
     if (count == 0 || count > 64 || bytes % sizeof(struct kernel_info) != 0) {
-        add_broken(list, image->origin, "its kernel_info has an unexpected size");
+        add_broken(list, image, EXIT_OURS, "its kernel_info has an unexpected size");
         return;
     }
     struct kernel_info *infos = xcalloc(count, sizeof *infos);
     if (api->copy_to_host(infos, table, bytes) != CUDA_SUCCESS) {
-        add_broken(list, image->origin, "its kernel_info cannot be read");
+        add_broken(list, image, EXIT_OURS, "its kernel_info cannot be read");
         count = 0;
     }
     for (size_t i = 0; i < count; i++) {
@@ -98,7 +100,7 @@ static void read_table(const struct device *device, const struct gpu_image *imag
         struct rung rung = {
             .info = infos[i], .image = image, .is_exercise = image->is_exercise != 0};
         if (!info_valid(&infos[i], why, sizeof why))
-            add_broken(list, image->origin, why);
+            add_broken(list, image, EXIT_OURS, why);
         else
             add_rung(list, &rung);
     }
@@ -111,7 +113,9 @@ static void load_image(const struct device *device, const struct gpu_image *imag
     CUmodule module;
     CUresult result = device->api->module_load(&module, image->data);
     if (result != CUDA_SUCCESS) {
-        add_broken(list, image->origin, load_failure(device, result));
+        add_broken(list, image,
+                   result == CUDA_ERROR_NO_BINARY_FOR_GPU ? EXIT_MISSING : EXIT_OURS,
+                   load_failure(device, result));
         return;
     }
     read_table(device, image, module, list);
@@ -142,7 +146,7 @@ bool rungs_load_images(const struct device *device, const struct gpu_image *imag
         load_image(device, &images[i], list);
     if (count > 0 && list->count == 0)
         return error_set(err, EXIT_OURS, "no kernel could be loaded: %s",
-                         list->broken_count > 0 ? list->broken[0] : "no table");
+                         list->broken_count > 0 ? list->broken[0].text : "no table");
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "isa.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int cpu_isa_detect(void)
 {
@@ -18,6 +19,17 @@ static int cpu_isa_detect(void)
 #endif
 }
 
+bool cpu_isa_check(struct error *err)
+{
+    const char *wish = getenv("PEAKBOUND_ISA");
+    if (wish == NULL || *wish == '\0' || (strchr("134", *wish) && wish[1] == '\0'))
+        return true;
+    return error_set(err, EXIT_USAGE,
+                     "PEAKBOUND_ISA: `%.20s` is no instruction set: give 1 (SSE2), 3 "
+                     "(AVX2) or 4 (AVX-512)",
+                     wish);
+}
+
 int cpu_isa_level(void)
 {
     static int level;
@@ -25,7 +37,7 @@ int cpu_isa_level(void)
         int found = cpu_isa_detect();
         const char *wish = getenv("PEAKBOUND_ISA");
         int limit = wish != NULL ? atoi(wish) : 0;
-        level = limit >= 1 && limit < found ? (limit == 2 ? 1 : limit) : found;
+        level = limit >= 1 && limit < found ? limit : found;
     }
     return level;
 }

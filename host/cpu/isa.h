@@ -19,6 +19,12 @@
 #define CPU_ISA_PICK(symbol) (&symbol##_v1)
 #endif
 
+#include <stdbool.h>
+
+#include "../error.h"
+
+/* False and *err (EXIT_USAGE) if PEAKBOUND_ISA holds anything but 1, 3 or 4. */
+bool cpu_isa_check(struct error *err);
 /* 1, 3 or 4: the highest level that this CPU and kernel support.
  * PEAKBOUND_ISA=1|3|4 lowers it (for tests); it cannot raise it. */
 int cpu_isa_level(void);
