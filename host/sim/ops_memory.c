@@ -112,14 +112,26 @@ typedef void move_fn(struct warp *w, const struct op *op, const struct resolved 
 /* By op->d2, which decode sets. */
 enum { MOVE_GENERAL, MOVE_BYTES, MOVE_HALVES, MOVE_WORDS, MOVE_DOUBLES };
 
+/* A pattern may stand for the offsets (access_locate); the general ways want them all. */
+static void fill_offsets(struct resolved *r, uint32_t bytes)
+{
+    uint64_t first = r->offset[0], step = r->pattern == PATTERN_CONSECUTIVE ? bytes : 0;
+    for (uint32_t l = 0; l < LANES; l++)
+        r->offsets[l] = first + l * step;
+    r->offset = r->offsets;
+}
+
 static inline void move_data(struct warp *w, const struct op *op, uint8_t kind,
-                             const struct resolved *r)
+                             struct resolved *r)
 {
     static move_fn *const loads[] = {load_general, load_bytes, load_halves, load_words,
                                      load_doubles};
     static move_fn *const stores[] = {store_general, store_bytes, store_halves,
                                       store_words, store_doubles};
     uint32_t how = w->mask == FULL_MASK && !r->scattered ? op->d2 : MOVE_GENERAL;
+    if (how == MOVE_GENERAL && w->mask == FULL_MASK && r->pattern != PATTERN_ANY &&
+        !r->scattered)
+        fill_offsets(r, (uint32_t)op->width * op->count);
     if (how == MOVE_WORDS)
         (kind == ACCESS_LOAD ? load_words : store_words)(w, op, r);
     else
