@@ -152,6 +152,7 @@ struct ptx_insn {
     const char **branch_targets; /* .branchtargets list name, brx.idx only: in operand */
     int line;                    /* line in the PTX text, from 1 */
     int loc_file, loc_line, loc_col; /* from .loc; loc_line 0 = unknown */
+    int inlined;                     /* while parsing: see ptx_lines.c */
 };
 
 /* call (ret), f, (args), prototype;  args are .param variables, registers or

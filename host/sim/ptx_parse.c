@@ -443,7 +443,8 @@ static bool parse_body(struct parser *p, struct ptx_function *f)
 {
     p->function = f;
     p->reg_room = p->insn_room = p->var_room = p->table_room = 0;
-    p->loc_file = p->loc_line = p->loc_col = 0;
+    p->place = (struct place){0};
+    p->inlined = 0;
     f->is_declaration = false;
     while (!at_punct(p, '}'))
         if (!parse_statement(p))
@@ -564,6 +565,7 @@ struct ptx_module *ptx_parse(const char *text, size_t length, const char *name,
         ptx_free(module);
         return NULL;
     }
+    parse_lines_end(p);
     return module;
 }
 

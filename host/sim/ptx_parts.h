@@ -3,6 +3,7 @@
  * ptx_parse.c     module level: directives, functions, scopes, names
  * ptx_statement.c instructions and operands
  * ptx_variable.c  declarations and initial values
+ * ptx_lines.c     source lines
  */
 #ifndef PEAKBOUND_SIM_PTX_PARTS_H
 #define PEAKBOUND_SIM_PTX_PARTS_H
@@ -49,6 +50,15 @@ struct fixup {
     struct fixup *next;
 };
 
+struct place {
+    int file, line, col;
+};
+/* Code of an inlined function: where it was written, where the function was called, and
+ * which of the two a reader is told. */
+struct inlined {
+    struct place place, call, shown;
+};
+
 struct parser {
     struct lexer lex;
     struct ptx_module *module;
@@ -60,7 +70,10 @@ struct parser {
     /* the function being read */
     struct ptx_function *function;
     int reg_room, insn_room, var_room, table_room;
-    int loc_file, loc_line, loc_col;
+    struct place place; /* the latest .loc */
+    int inlined;        /* its number in inlines[] + 1, or 0 */
+    struct inlined *inlines;
+    int inlined_count, inlined_room;
     uint64_t init_bytes;
 };
 
@@ -96,6 +109,10 @@ struct ptx_var *parse_parameter(struct parser *p);
 /* .reg .b32 x;  as a parameter of old PTX: also a variable */
 bool parse_constant(struct parser *p, int64_t *value);
 uint64_t parse_align_up(uint64_t value, uint64_t align);
+
+/* After `.loc`; and when all of the text is read. */
+bool parse_loc(struct parser *p);
+void parse_lines_end(struct parser *p);
 
 /* One statement of a body: instruction, label, directive or nested scope. */
 bool parse_statement(struct parser *p);

@@ -299,9 +299,10 @@ static bool parse_instruction(struct parser *p)
     struct ptx_insn *insn = &f->insns[f->insn_count];
     *insn = (struct ptx_insn){.guard = -1,
                               .line = p->lex.token.line,
-                              .loc_file = p->loc_file,
-                              .loc_line = p->loc_line,
-                              .loc_col = p->loc_col};
+                              .loc_file = p->place.file,
+                              .loc_line = p->place.line,
+                              .loc_col = p->place.col,
+                              .inlined = p->inlined};
     if (accept_punct(p, '@')) {
         insn->guard_negated = accept_punct(p, '!');
         if (p->lex.token.kind != TOKEN_WORD)
@@ -322,25 +323,6 @@ static bool parse_instruction(struct parser *p)
                     : parse_operands(p, insn);
     f->insn_count += good;
     return good;
-}
-
-/* .loc file line column {, function_name label, inlined_at file line column} */
-static bool parse_loc(struct parser *p)
-{
-    int *fields[3] = {&p->loc_file, &p->loc_line, &p->loc_col};
-    for (int i = 0; i < 3; i++) {
-        if (p->lex.token.kind != TOKEN_INT || p->lex.token.value > INT32_MAX)
-            return parse_expected(p, "a line number");
-        *fields[i] = (int)p->lex.token.value;
-        lex_next(&p->lex);
-    }
-    while (accept_punct(p, ',')) {
-        int line = p->lex.token.line;
-        while (!at_punct(p, ',') && p->lex.token.kind != TOKEN_END &&
-               p->lex.token.line == line)
-            lex_next(&p->lex);
-    }
-    return true;
 }
 
 /* name: .branchtargets a, b;   name: .calltargets f;   name: .callprototype ...; */
