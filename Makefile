@@ -21,6 +21,7 @@ RUNGS_GPU := $(sort $(wildcard kernels/[0-9]*_*.cu))
 RUNGS_CPU := $(sort $(wildcard kernels/[0-9]*_*.c))
 EXERCISES := $(sort $(wildcard lessons/*/exercise.cu))
 WRONG := $(sort $(wildcard tests/wrong/*.cu))
+PLANTED := $(sort $(wildcard tests/mutants/*.cu tests/tricky/*.cu))
 HOST_SOURCES := $(filter-out host/main.c host/build/%.c host/sim/ops_%.c,\
     $(wildcard host/*.c host/*/*.c)) host/sim/ops_families.c
 OPS_SOURCES := $(filter-out host/sim/ops_families.c,$(wildcard host/sim/ops_*.c))
@@ -42,6 +43,10 @@ ALL_CFLAGS = $(BASE) $(CFLAGS) $(SANITIZE)
 HAVE_NVCC := $(shell command -v $(NVCC) 2>/dev/null)
 KERNEL_CC := $(if $(HAVE_NVCC),$(NVCC),$(CLANG))
 KERNEL_BUILD ?= build/kernels
+# Some planted kernels need the toolkit's headers.
+ifeq (,$(HAVE_NVCC))
+PLANTED := $(shell grep -L '^\#include <' $(PLANTED))
+endif
 
 # The instruction sets that CPU rungs and PTX executors are built for.
 ifneq (,$(filter x86_64%,$(shell $(CC) -dumpmachine)))
@@ -72,6 +77,7 @@ cpu_objects = $(foreach f,$(1),$(foreach i,$(ISAS),$(BUILD)/cpu/$(call stem,$(f)
 OPS_OBJECTS := $(foreach f,$(OPS_SOURCES),$(foreach i,$(OPS_ISAS),$(BUILD)/ops/$(call stem,$(f)).$(i).o))
 HOST_OBJECTS := $(HOST_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/peaks_table.o $(OPS_OBJECTS)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/%.o)
+MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o planted.o)
 
 # --- targets --------------------------------------------------------------------
 
@@ -144,12 +150,12 @@ $(KERNEL_BUILD)/compiler: FORCE
 
 # One image a .cu file, shared by all builds of the host.
 define image_rule
-$(KERNEL_BUILD)/$(call image_stem,$(1)).image: $(1) kernels/kernel.h $(wildcard kernels/clang/*) \
+$(KERNEL_BUILD)/$(call image_stem,$(1)).image: $(1) kernels/kernel.h $(if $(filter $(PLANTED),$(1)),tests/planted.h) $(wildcard kernels/clang/*) \
     host/build/compile_kernel.sh $(KERNEL_BUILD)/compiler
 	$(call say,$(notdir $(KERNEL_CC)),$(1))sh host/build/compile_kernel.sh $(KERNEL_CC) $(1) $$@ \
-	    $(if $(filter tests/%,$(1)),ptx)
+	    $(if $(filter tests/%,$(1)),ptx $(if $(filter $(PLANTED),$(1)),80))
 endef
-$(foreach f,$(RUNGS_GPU) $(EXERCISES) $(WRONG),$(eval $(call image_rule,$(f))))
+$(foreach f,$(RUNGS_GPU) $(EXERCISES) $(WRONG) $(PLANTED),$(eval $(call image_rule,$(f))))
 
 $(BUILD)/bin2c: host/build/bin2c.c
 	@mkdir -p $(@D)
@@ -211,15 +217,23 @@ $(BUILD)/tests/wrong.c: $(WRONG) host/build/registry.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)sh host/build/registry.sh wrong 0 none 0 $(WRONG) > $@
 
-$(BUILD)/tests/wrong.o: $(BUILD)/tests/wrong.c
+$(BUILD)/tests/planted_images.c: $(PLANTED) host/build/registry.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)sh host/build/registry.sh planted 0 none 0 $(PLANTED) > $@
+
+$(BUILD)/tests/planted.c: $(PLANTED) tests/planted.awk Makefile
+	@mkdir -p $(@D)
+	$(Q)LC_ALL=C awk -f tests/planted.awk $(PLANTED) > $@
+
+$(MADE_TEST_OBJECTS): $(BUILD)/tests/%.o: $(BUILD)/tests/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -c $< -o $@
 
 $(BUILD)/tests/fake_libcuda.so: tests/fake_libcuda.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -O1 -fPIC -shared $< -o $@
 
-$(BUILD)/tests/run_tests: $(TEST_OBJECTS) $(HOST_OBJECTS) $(BUILD)/registry.all.o $(BUILD)/tests/wrong.o \
-    $(call image_objects,$(RUNGS_GPU) $(EXERCISES) $(WRONG)) $(call cpu_objects,$(RUNGS_CPU))
+$(BUILD)/tests/run_tests: $(TEST_OBJECTS) $(HOST_OBJECTS) $(BUILD)/registry.all.o $(MADE_TEST_OBJECTS) \
+    $(call image_objects,$(RUNGS_GPU) $(EXERCISES) $(WRONG) $(PLANTED)) $(call cpu_objects,$(RUNGS_CPU))
 	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ -lcriterion $(LDLIBS)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

@@ -104,6 +104,21 @@ static const struct fault_case fault_cases[] = {
     {"lane not in its mask, diverged", NULL,
      "setp.lt.u32 %p1, %r0, 8;\n@!%p1 bra E;\n" AT "bar.warp.sync 0x7f;\nE:\n",
      SIM_BAD_MASK, 1, 32, 0, 7, "0x0000007f", false},
+    /* what others do behind the waiting vote, not in a branch of their own */
+    {"member goes around a vote", NULL,
+     "setp.lt.u32 %p1, %r0, 8;\n@!%p1 bra E;\n" AT
+     "vote.sync.any.pred %p2, %p1, -1;\nE: st.global.u32 [%rd1], %r0;\n",
+     SIM_BAD_MASK, 1, 32, 0, 0, "0xffffff00 go another way", true},
+    {"inlined from a header of the toolkit",
+     ".file 2 \"/opt/include/atomics.hpp\"\n.file 3 \"/opt/include/more.h\"\n",
+     ".loc 3 8 1, function_name $L_info, inlined_at 1 77 5\n"
+     ".loc 2 9 1, function_name $L_info+4, inlined_at 3 8 1\n"
+     "atom.global.add.u32 %r10, [%rd0+-4], 1;\n",
+     SIM_OUT_OF_BOUNDS, 1, 32, 0, 0, "4 bytes before", false},
+    {"inlined from the same file", NULL,
+     ".loc 1 77 1, function_name $L_info, inlined_at 1 12 5\n"
+     "atom.global.add.u32 %r10, [%rd0+-4], 1;\n",
+     SIM_OUT_OF_BOUNDS, 1, 32, 0, 0, "4 bytes before", false},
     {"trap", NULL, "setp.eq.u32 %p1, %r3, 70;\n" AT "@%p1 trap;\n", SIM_TRAP, 4, 32, 2, 6,
      "trap", false},
     {"endless loop", NULL, AT "L: add.u32 %r10, %r10, 1;\nbra.uni L;\n", SIM_TIMEOUT, 6,

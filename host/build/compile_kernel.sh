@@ -1,9 +1,10 @@
 #!/bin/sh
-# compile_kernel.sh COMPILER SOURCE IMAGE [ptx] - one rung to one image.
+# compile_kernel.sh COMPILER SOURCE IMAGE [ptx [MIN_CC]] - one rung to one image.
 #
 # nvcc: a fatbin with machine code for every architecture that this nvcc knows
 # among those in ARCHS (from the rung's min_cc up, 75 if it names none), plus PTX, which newer cards
-# compile themselves and which the simulator runs (`ptx`: only that). clang: PTX text only, where
+# compile themselves and which the simulator runs (`ptx`: only that, for one
+# architecture). clang: PTX text only, where
 # the toolkit is missing. Uncompressed, so that the PTX can be read in place.
 set -eu
 
@@ -19,7 +20,7 @@ source=$2
 image=$3
 include=$(dirname "$0")/../../kernels
 min_cc=$(sed -n 's/.*\.min_cc = \([0-9]*\).*/\1/p' "$source" | sort -n | head -n 1)
-min_cc=${min_cc:-75}
+min_cc=${min_cc:-${5:-75}}
 
 case $compiler in
 *clang*)

@@ -13,7 +13,8 @@
  * thread did before its fence is seen by whoever reads, in a strong way, what the thread
  * wrote after it. Shuffles and votes order nothing. A strong read-modify-write takes what
  * was released there without a fence of its own, as most programs that use a ticket have
- * it; two writes of the same value are let pass.
+ * it; two writes of the same value are let pass, and a plain read beside a compare-and-
+ * swap, which most loops around one begin with: it finds out if the value is old.
  *
  * Where the record is too short to be sure, nothing is reported: a correct kernel never
  * gets a fault. What is lost so: of several readers since the last write only the latest
@@ -51,6 +52,8 @@ void check_mbarrier_passed(struct warp *w, int lane, uint64_t offset);
 /* Data of an asynchronous copy by `lane` of `from` have come to shared memory. */
 void check_async_arrived(struct warp *from, int lane, uint64_t offset, uint32_t bytes,
                          const struct code *code, const struct op *copy);
+/* Lanes that got the value of a lane which does not take part in their shuffle. */
+void check_shuffle(struct warp *w, uint32_t lanes);
 /* The lanes of a path branch by op's guard. */
 void check_branch(struct warp *w, const struct op *op, uint32_t lanes);
 

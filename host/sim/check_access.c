@@ -123,7 +123,7 @@ static bool load_cell(struct scan *x, uint64_t cell, uint32_t lane, uint32_t man
 {
     uint32_t write = x->s->write[cell], id = write & CELL_ID, me = x->id | lane;
     if ((int32_t)id >= x->floor && !(x->shared && same_thread(id, me)) &&
-        !is_ordered(x, lane, write)) {
+        !is_ordered(x, lane, write) && !check_entry(x->log, id)->op->swaps) {
         raise_race(x, lane, write, true);
         return false;
     }
@@ -292,6 +292,8 @@ static bool store_over_read(struct scan *x, uint64_t cell, uint32_t lane)
     uint32_t read = x->s->read[cell], id = read & CELL_ID;
     const struct entry *e = check_entry(x->log, id);
     bool mine = is_mine(x, lane, id);
+    if (x->a->op->swaps)
+        return true;
     if (mine && (read & CELL_MANY) && !both_strong(x, read, e) &&
         e->clock == x->c->clock[x->w->index]) {
         raise_race(x, lane, 0, false);

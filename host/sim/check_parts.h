@@ -129,6 +129,7 @@ struct check_block {
     uint32_t store_poison[POISON_ELEMENTS];  /* of the store that runs */
     struct origin store_origin, load_origin; /* where that came in */
     uint32_t async_poison;                   /* of the copy that runs */
+    uint32_t absent;                         /* of the shuffle that runs */
     uint32_t matrix_loads, matrix_undefined; /* accesses of the op that runs; those of
                                                 which nothing was ever written */
 };

@@ -4,8 +4,9 @@
  * In an entry that is decoded for checks each op's executor is follow(), which calls the
  * real one. A bit a lane tells which registers are defined. By rule, an op's result is
  * undefined if any of its sources is (arithmetic), or only if all are (copies, packing,
- * selection: half of a register may be of no interest), or never (shuffles and votes
- * choose other lanes' values; device functions are not followed). */
+ * selection: half of a register may be of no interest), or never (votes choose other
+ * lanes' values; device functions are not followed). A shuffle gives an undefined value
+ * to a lane that asks one which does not take part. */
 #include "check_parts.h"
 #include "decode_parts.h"
 
@@ -15,7 +16,10 @@
 enum rule {
     RULE_ANY,
     RULE_ALL,
+    RULE_AND, /* of predicates: a defined false decides */
+    RULE_OR,  /* a defined true does */
     RULE_DEFINES,
+    RULE_SHUFFLE,
     RULE_LOAD,
     RULE_MATRIX,
     RULE_STORE,
@@ -30,7 +34,7 @@ static const struct {
     {"prmt", RULE_ALL},         {"bfi", RULE_ALL},          {"shf", RULE_ALL},
     {"and", RULE_ALL},          {"or", RULE_ALL},           {"xor", RULE_ALL},
     {"lop3", RULE_ALL},         {"cvt", RULE_ALL},          {"mma", RULE_ALL},
-    {"shfl", RULE_DEFINES},     {"vote", RULE_DEFINES},     {"match", RULE_DEFINES},
+    {"shfl", RULE_SHUFFLE},     {"vote", RULE_DEFINES},     {"match", RULE_DEFINES},
     {"redux", RULE_DEFINES},    {"elect", RULE_DEFINES},    {"activemask", RULE_DEFINES},
     {"prefetch", RULE_DEFINES}, {"stmatrix", RULE_DEFINES}, {"ld", RULE_LOAD},
     {"ldu", RULE_LOAD},         {"cp", RULE_LOAD},          {"ldmatrix", RULE_MATRIX},
@@ -38,8 +42,15 @@ static const struct {
     {"red", RULE_ATOMIC},       {"mbarrier", RULE_ATOMIC},
 };
 
-static enum rule rule_of(const char *base)
+static enum rule rule_of(const struct ptx_insn *in)
 {
+    const char *base = in->base;
+    if (in->suffix_count == 1 && strcmp(in->suffix[0], "pred") == 0) {
+        if (strcmp(base, "and") == 0)
+            return RULE_AND;
+        if (strcmp(base, "or") == 0)
+            return RULE_OR;
+    }
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(rules[i].base, base) == 0)
             return rules[i].rule;
@@ -54,6 +65,11 @@ void check_origin(const struct access *a, struct origin *origin)
     for (uint32_t l = 0; l < LANES; l++)
         if (a->mask >> l & 1)
             origin->address[l] = check_address(a, l);
+}
+
+static bool is_shuffle(const struct origin *origin)
+{
+    return origin->op->kind == OP_WARP_SYNC;
 }
 
 static const char *space_text(uint8_t space)
@@ -83,9 +99,16 @@ void check_undefined(struct warp *w, int lane, const struct origin *origin,
     uint64_t address = origin->address[lane];
     if (origin->space != PTX_REG)
         snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)address);
-    sim_raise(w, SIM_UNINITIALIZED, lane, address,
-              "%s%s was never written; what it holds is %s at %s",
-              space_text(origin->space), place, use, where);
+    if (is_shuffle(origin))
+        sim_raise(
+            w, SIM_BAD_MASK, lane, 0,
+            "takes the value of a lane that does not take part in the shuffle; what "
+            "it gets is undefined, and %s at %s",
+            use, where);
+    else
+        sim_raise(w, SIM_UNINITIALIZED, lane, address,
+                  "%s%s was never written; what it holds is %s at %s",
+                  space_text(origin->space), place, use, where);
     w->code = code;
     w->pc = pc;
     if (launch->fault_count == 0)
@@ -221,6 +244,39 @@ static void take_poison(struct check_block *c, struct warp *w, const struct op *
     c->poisoned = false;
 }
 
+void check_shuffle(struct warp *w, uint32_t lanes)
+{
+    if (check_of(w->block) != NULL)
+        check_of(w->block)->absent = lanes;
+}
+
+static void take_absent(struct check_block *c, struct warp *w, const struct op *op)
+{
+    const struct value_use *u = &w->code->uses[op->pc];
+    const uint32_t *v = w->code->value_list + u->first + u->reads;
+    int value = value_at(w->code, v, u->writes, op->d);
+    if (value < 0)
+        return;
+    defined_of(c, w)[value] &= ~c->absent;
+    origin_of(c, w)[value] = add_origin(c, &(struct origin){.op = op, .space = PTX_REG});
+}
+
+/* Lanes in which a defined source of and.pred or or.pred alone decides. */
+static uint32_t decided(const struct check_block *c, const struct warp *w,
+                        const struct op *op, bool by)
+{
+    const struct value_use *u = &w->code->uses[op->pc];
+    const uint32_t *v = w->code->value_list + u->first;
+    uint32_t lanes = 0;
+    for (int i = 0; i < 2; i++) {
+        int value = value_at(w->code, v, u->reads, op->s[i]);
+        bool negated = op->flags >> i & 1;
+        uint32_t row = *pred(w, op->s[i]) ^ (negated == by ? FULL_MASK : 0);
+        lanes |= row & (value >= 0 ? defined_of(c, w)[value] : FULL_MASK);
+    }
+    return lanes;
+}
+
 /* Some lanes have undefined sources. Returns the lanes whose results are undefined. */
 static uint32_t undefined_results(struct check_block *c, struct warp *w,
                                   const struct op *op, uint32_t all, uint32_t any)
@@ -231,6 +287,8 @@ static uint32_t undefined_results(struct check_block *c, struct warp *w,
         return w->mask & ~all;
     if (rule == RULE_ALL)
         return w->mask & ~any;
+    if (rule == RULE_AND || rule == RULE_OR)
+        return w->mask & ~all & ~decided(c, w, op, rule == RULE_OR);
     if (rule == RULE_STORE)
         store_undefined(c, w, op);
     else if (rule == RULE_LOAD || rule == RULE_ATOMIC)
@@ -310,6 +368,15 @@ static void follow_load(struct warp *w, const struct op *op)
         take_poison(c, w, op);
 }
 
+static void follow_shuffle(struct warp *w, const struct op *op)
+{
+    struct check_block *c = check_of(w->block);
+    c->absent = 0;
+    follow(w, op);
+    if (c->absent != 0)
+        take_absent(c, w, op);
+}
+
 static void follow_store(struct warp *w, const struct op *op)
 {
     struct check_block *c = check_of(w->block);
@@ -330,10 +397,11 @@ static void follow_matrix(struct warp *w, const struct op *op)
 
 static exec_fn *follower(enum rule rule)
 {
-    return rule == RULE_LOAD     ? follow_load
-           : rule == RULE_STORE  ? follow_store
-           : rule == RULE_MATRIX ? follow_matrix
-                                 : follow;
+    return rule == RULE_LOAD      ? follow_load
+           : rule == RULE_SHUFFLE ? follow_shuffle
+           : rule == RULE_STORE   ? follow_store
+           : rule == RULE_MATRIX  ? follow_matrix
+                                  : follow;
 }
 
 void check_branch(struct warp *w, const struct op *op, uint32_t lanes)
@@ -448,6 +516,7 @@ void check_note_order(const struct ptx_insn *in, struct op *op)
         for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
             if (strcmp(in->suffix[i], orders[k].word) == 0)
                 op->order = orders[k].order;
+        op->swaps |= atomic && strcmp(in->suffix[i], "cas") == 0;
         if (strcmp(in->suffix[i], "cta") == 0)
             op->scope = SCOPE_CTA;
         if (strcmp(in->suffix[i], "sys") == 0 || strcmp(in->suffix[i], "volatile") == 0)
@@ -496,7 +565,7 @@ void check_follow_values(struct decoder *dec)
         while (at < dec->touch_count && dec->touches[at].op == i)
             at++;
         list_values(dec, first, at, use, &next);
-        use->rule = (uint8_t)rule_of(f->insns[i].base);
+        use->rule = (uint8_t)rule_of(&f->insns[i]);
         use->fn = op->fn;
         if (op->fn != NULL)
             op->fn = follower((enum rule)use->rule);

@@ -99,6 +99,7 @@ struct op {
     uint8_t sync;    /* OP_WARP_SYNC: s[] index of the member mask + 1, 0 = all lanes */
     uint8_t tensor;  /* enum tensor_class */
     uint8_t order;   /* enum op_order of a memory instruction or fence */
+    uint8_t swaps;   /* compares and swaps: atom.cas */
     uint8_t scope;   /* enum op_scope */
     uint32_t flops;  /* floating-point operations of a full warp */
     uint32_t pc;     /* own index in code->ops */
@@ -209,7 +210,8 @@ struct warp {
     uint32_t index;  /* in the block */
     struct path *paths;
     uint32_t path_count, path_room;
-    uint8_t *local; /* local memory of the 32 lanes, lane by lane */
+    uint8_t *local;             /* local memory of the 32 lanes, lane by lane */
+    uint32_t worked, worked_pc; /* run_mask.c */
 };
 
 /* Threads waiting at one of the 16 barriers of a block. */
@@ -232,6 +234,7 @@ struct block {
     uint32_t threads;
     uint32_t live;  /* threads that have not left */
     uint64_t steps; /* warp instructions executed */
+    uint64_t spent; /* the same, polls counted many times: for the limit */
     uint64_t clock; /* what %clock64 reads: cycles, estimated from the steps */
     struct barrier barriers[SIM_MAX_BARRIERS];
     void *shadow;              /* checks */

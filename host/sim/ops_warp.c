@@ -4,6 +4,7 @@
  * The fetch loop has made sure that the lanes named in the member mask are here. A
  * source lane that is not executing gives the reader its own value. */
 #include "access.h"
+#include "check.h"
 
 static bool word_is(const struct mods *mods, int i, const char *word)
 {
@@ -32,10 +33,15 @@ static void shfl(struct warp *w, const struct op *op)
         source[l] = inside ? (uint32_t)from & 31 : l;
         valid |= (uint32_t)inside << l;
     }
-    uint32_t *d = row32(w, op->d), *p = pred(w, op->d2);
+    uint32_t *d = row32(w, op->d), *p = pred(w, op->d2), absent = 0;
     for (uint32_t l = 0; l < LANES; l++)
-        if (mask >> l & 1)
-            d[l] = mask >> source[l] & 1 ? values[source[l]] : values[l];
+        if (mask >> l & 1) {
+            bool here = mask >> source[l] & 1;
+            d[l] = here ? values[source[l]] : values[l];
+            absent |= (uint32_t)!here << l;
+        }
+    if (absent != 0)
+        check_shuffle(w, absent);
     *p = (*p & ~mask) | (valid & mask);
 }
 

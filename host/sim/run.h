@@ -4,6 +4,7 @@
  *   run_block.c  warps of a block in turn, barriers, deadlock
  *   run_warp.c   fetch, guards, branches, paths of diverged lanes
  *   run_call.c   calls and returns
+ *   run_mask.c   warp functions whose members do not all come
  *   run_frame.c  constants and special registers of an activation
  */
 #ifndef PEAKBOUND_SIM_RUN_H
@@ -28,6 +29,10 @@ enum {
     MOST_POLLS = 64,       /* polls that end a warp's turn */
     CYCLES_A_STEP = 4      /* %clock per warp instruction of the block: an estimate */
 };
+/* Warp instructions after which a block is held for endless: half a minute or so. With
+ * checks all takes longer. */
+#define DEFAULT_STEPS ((uint64_t)1 << 30)
+#define DEFAULT_CHECKED_STEPS ((uint64_t)1 << 28)
 
 /* What the workers of a launch share. */
 struct run {
@@ -36,7 +41,6 @@ struct run {
     uint64_t count;
     uint64_t next;      /* atomic: index of the next block to begin */
     uint64_t stop_from; /* atomic: blocks from this linear number on need not run */
-    uint64_t steps;     /* atomic: warp instructions executed */
     bool interrupted;   /* atomic */
     uint32_t slab_bytes;
     size_t local_bytes, shared_bytes; /* of a warp; of a block */
@@ -52,6 +56,15 @@ void run_warp_drop(struct warp *w);
 uint32_t run_warp(struct warp *w, uint32_t slice);
 /* Add a path: a copy of `self` for other lanes at another place. */
 void run_split(struct warp *w, uint32_t self, uint32_t mask, uint32_t pc);
+
+/* The member mask with which the first lane of a path waits for lanes of its warp. */
+uint32_t run_member_mask(const struct warp *w, const struct path *p);
+/* In a launch with checks: lanes leave for which others wait, and which did the work
+ * behind the place where they wait. */
+void run_mask_leave(struct warp *w, uint32_t lanes);
+/* Nobody can go on: is it because of masks? */
+bool run_mask_deadlock(struct warp *w);
+extern const struct listener mask_check_listener;
 
 /* Constants and special registers of a new activation at `rows`. */
 void run_frame_start(struct warp *w, const struct code *code, uint8_t *rows);

@@ -241,36 +241,44 @@ void run_barrier_arrive(struct warp *w, uint32_t self, const struct op *op, uint
 
 /* --- the block -------------------------------------------------------------------- */
 
+/* Who waits where, for messages: "warp 0 lanes 0xffffffff at line 12: barrier 1; ...". */
+static void describe_paths(const struct block *b, char *text, size_t room)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        for (uint32_t k = 0; k < b->warps[i].path_count; k++) {
+            const struct path *p = &b->warps[i].paths[k];
+            if (used + 80 > room) {
+                snprintf(text + used, room - used, "; ...");
+                return;
+            }
+            used += (size_t)snprintf(text + used, room - used,
+                                     "%swarp %u lanes 0x%08x at line %d",
+                                     used == 0 ? "" : "; ", i, p->mask, line_of(b, p));
+            if (p->state == PATH_BARRIER)
+                used += (size_t)snprintf(text + used, room - used, ": barrier %u",
+                                         p->barrier);
+        }
+}
+
 static void report_deadlock(struct block *b)
 {
-    char text[200] = "";
-    size_t used = 0;
+    char text[200];
     struct warp *culprit = NULL;
-    const struct path *at = NULL;
-    for (uint32_t i = 0; i < b->warp_count; i++) {
+    for (uint32_t i = b->warp_count; i-- > 0;) {
         struct warp *w = &b->warps[i];
-        if (sites_differ(w))
+        if (sites_differ(w) || run_mask_deadlock(w))
             return;
-        for (uint32_t k = 0; k < w->path_count; k++) {
-            const struct path *p = &w->paths[k];
-            if (at == NULL) {
-                at = p;
-                culprit = w;
-            }
-            if (used < sizeof text - 80)
-                used += (size_t)snprintf(
-                    text + used, sizeof text - used,
-                    p->state == PATH_BARRIER ? "%swarp %u lanes 0x%08x at line %d: "
-                                               "barrier %u"
-                                             : "%swarp %u lanes 0x%08x at line %d",
-                    used == 0 ? "" : "; ", i, p->mask, line_of(b, p), p->barrier);
-        }
+        if (w->path_count > 0)
+            culprit = w;
     }
-    if (at == NULL)
+    if (culprit == NULL)
         return;
-    look_at(culprit, at);
-    sim_raise(culprit, SIM_DEADLOCK, first_lane(at->mask), 0, "nobody can go on: %s%s",
-              text, used >= sizeof text - 80 ? "; ..." : "");
+    describe_paths(b, text, sizeof text);
+    look_at(culprit, &culprit->paths[0]);
+    sim_raise(culprit, SIM_DEADLOCK, first_lane(culprit->paths[0].mask), 0,
+              "nobody can go on: %s", text);
 }
 
 static bool block_done(const struct block *b)
@@ -283,13 +291,16 @@ static bool block_done(const struct block *b)
 
 static void timeout(struct block *b)
 {
+    char text[120];
     struct warp *w = &b->warps[0];
     while (w->path_count == 0)
         w++;
+    describe_paths(b, text, sizeof text);
     look_at(w, &w->paths[0]);
-    sim_raise(w, SIM_TIMEOUT, first_lane(w->paths[0].mask), 0,
-              "the launch has executed %llu warp instructions: is there an endless loop?",
-              (unsigned long long)b->launch->step_limit);
+    sim_raise(
+        w, SIM_TIMEOUT, first_lane(w->paths[0].mask), 0,
+        "the block has executed %llu warp instructions: is there an endless loop? %s",
+        (unsigned long long)b->steps, text);
 }
 
 /* One turn for every warp. Returns the instructions executed. */
@@ -322,7 +333,7 @@ void run_block_start(struct block *b, uint64_t linear)
     b->id[1] = (unsigned)(linear / grid[0] % grid[1]);
     b->id[2] = (unsigned)(linear / grid[0] / grid[1]);
     b->live = b->threads;
-    b->steps = b->clock = 0;
+    b->steps = b->spent = b->clock = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, b->shared_bytes);
     clear_local(b, b->worker->run->local_bytes);
@@ -352,12 +363,12 @@ enum block_state run_block(struct block *b)
         uint32_t polls = worker->polls;
         uint64_t steps = block_turn(b);
         ran += steps;
-        uint64_t total = __atomic_add_fetch(&run->steps, steps, __ATOMIC_RELAXED);
+        b->spent += steps + (uint64_t)(worker->polls - polls) * POLL_COST;
         if (!worker->stop && block_done(b) && check_block_done(b))
             return BLOCK_DONE;
         if (!worker->stop && steps == 0)
             report_deadlock(b);
-        if (!worker->stop && b->launch->step_limit != 0 && total > b->launch->step_limit)
+        if (!worker->stop && b->spent > b->launch->step_limit)
             timeout(b);
         if (interrupt_pending())
             __atomic_store_n(&run->interrupted, true, __ATOMIC_RELAXED);

@@ -105,6 +105,11 @@ static const uint32_t *member_masks(const struct warp *w, const struct path *p,
     return (const uint32_t *)(const void *)(w->slab + p->frame + op->s[op->sync - 1]);
 }
 
+uint32_t run_member_mask(const struct warp *w, const struct path *p)
+{
+    return member_masks(w, p, &p->code->ops[p->pc])[first_lane(p->mask)];
+}
+
 /* The lanes of `mask` whose mask of members is `members`. */
 static uint32_t lanes_with(const uint32_t *masks, uint32_t mask, uint32_t members)
 {
@@ -258,6 +263,7 @@ static void warp_sync(struct warp *w, uint32_t self, const struct op *op, uint32
         }
     uint32_t ready = ready_lanes(w, masks, mask), wait = mask & ~ready;
     uint32_t pc = p->pc, off = p->mask & ~mask;
+    w->worked = 0;
     if (wait != 0 && (ready | off) != 0) {
         run_split(w, self, wait, pc);
         w->paths[w->path_count - 1].state = PATH_WARP_SYNC;
@@ -283,6 +289,8 @@ static void warp_sync(struct warp *w, uint32_t self, const struct op *op, uint32
 static void leave(struct warp *w, uint32_t self, uint32_t mask)
 {
     struct path *p = &w->paths[self];
+    if (w->path_count > 1 && (w->worked & mask) != 0)
+        run_mask_leave(w, mask);
     w->exited |= mask;
     w->block->live -= (uint32_t)__builtin_popcount(mask);
     p->mask &= ~mask;

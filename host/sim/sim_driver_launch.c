@@ -267,6 +267,13 @@ static void finish_report(const struct CUfunc_st *f, const struct shape *shape)
     last.done = true;
 }
 
+static uint64_t step_limit(const struct sim_options *options)
+{
+    return options->step_limit != 0 ? options->step_limit
+           : options->check         ? DEFAULT_CHECKED_STEPS
+                                    : DEFAULT_STEPS;
+}
+
 static CUresult run(CUfunction f, const struct shape *shape, const uint8_t *params,
                     bool cooperative, CUstream stream)
 {
@@ -291,9 +298,10 @@ static CUresult run(CUfunction f, const struct shape *shape, const uint8_t *para
         .local_bytes = f->frame_bytes,
         .cooperative = cooperative,
         .check = sim_state.options.check,
-        .step_limit = sim_state.options.step_limit,
-        .listeners = {&counters_listener, &async_check_listener, &check_listener},
-        .listener_count = sim_state.options.check ? 3 : 1,
+        .step_limit = step_limit(&sim_state.options),
+        .listeners = {&counters_listener, &async_check_listener, &check_listener,
+                      &mask_check_listener},
+        .listener_count = sim_state.options.check ? 4 : 1,
         .faults = last.faults,
         .max_faults = (int)sim_state.options.max_faults,
     };
