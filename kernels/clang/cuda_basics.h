@@ -19,30 +19,32 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __restrict__ __restrict
+/* Without lines of its own: a fault names the line that calls it. */
+#define CUDA_WORD static __device__ __forceinline__ __attribute__((nodebug))
 
 struct cuda_index {
     unsigned x, y, z;
 };
 
-static __device__ __forceinline__ struct cuda_index cuda_thread_index()
+CUDA_WORD struct cuda_index cuda_thread_index()
 {
     return {(unsigned)__nvvm_read_ptx_sreg_tid_x(),
             (unsigned)__nvvm_read_ptx_sreg_tid_y(),
             (unsigned)__nvvm_read_ptx_sreg_tid_z()};
 }
-static __device__ __forceinline__ struct cuda_index cuda_block_index()
+CUDA_WORD struct cuda_index cuda_block_index()
 {
     return {(unsigned)__nvvm_read_ptx_sreg_ctaid_x(),
             (unsigned)__nvvm_read_ptx_sreg_ctaid_y(),
             (unsigned)__nvvm_read_ptx_sreg_ctaid_z()};
 }
-static __device__ __forceinline__ struct cuda_index cuda_block_dim()
+CUDA_WORD struct cuda_index cuda_block_dim()
 {
     return {(unsigned)__nvvm_read_ptx_sreg_ntid_x(),
             (unsigned)__nvvm_read_ptx_sreg_ntid_y(),
             (unsigned)__nvvm_read_ptx_sreg_ntid_z()};
 }
-static __device__ __forceinline__ struct cuda_index cuda_grid_dim()
+CUDA_WORD struct cuda_index cuda_grid_dim()
 {
     return {(unsigned)__nvvm_read_ptx_sreg_nctaid_x(),
             (unsigned)__nvvm_read_ptx_sreg_nctaid_y(),
@@ -58,23 +60,20 @@ struct __align__(16) float4
     float x, y, z, w;
 };
 
-static __device__ __forceinline__ int min(int a, int b)
+CUDA_WORD int min(int a, int b)
 {
     return a < b ? a : b;
 }
-static __device__ __forceinline__ int max(int a, int b)
+CUDA_WORD int max(int a, int b)
 {
     return a > b ? a : b;
 }
 
-static __device__ __forceinline__ size_t __cvta_generic_to_shared(const void *pointer)
+CUDA_WORD size_t __cvta_generic_to_shared(const void *pointer)
 {
     return (size_t)(__attribute__((address_space(3))) const void *)pointer;
 }
 
-static __device__ __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu)
-{
-    __nvvm_bar_warp_sync(mask);
-}
+#include "cuda_threads.h"
 
 #endif

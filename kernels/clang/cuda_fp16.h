@@ -9,13 +9,13 @@ struct half {
 };
 typedef half __half;
 
-static __device__ __forceinline__ half __float2half(float value)
+CUDA_WORD half __float2half(float value)
 {
     half result;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
     return result;
 }
-static __device__ __forceinline__ float __half2float(half value)
+CUDA_WORD float __half2float(half value)
 {
     float result;
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));

@@ -35,34 +35,32 @@ template <> struct fragment<accumulator, 16, 16, 16, float, void> {
 };
 typedef fragment<accumulator, 16, 16, 16, float> sum_fragment;
 
-static __device__ __forceinline__ void fill_fragment(sum_fragment &f, float value)
+CUDA_WORD void fill_fragment(sum_fragment &f, float value)
 {
     for (int i = 0; i < 8; i++)
         f.x[i] = value;
 }
 template <typename Layout>
-static __device__ __forceinline__ void
-load_matrix_sync(fragment<matrix_a, 16, 16, 16, half, Layout> &f, const half *from,
-                 unsigned stride)
+CUDA_WORD void load_matrix_sync(fragment<matrix_a, 16, 16, 16, half, Layout> &f,
+                                const half *from, unsigned stride)
 {
     __hmma_m16n16k16_ld_a(f.x, (const int *)from, stride, Layout::COL);
 }
 template <typename Layout>
-static __device__ __forceinline__ void
-load_matrix_sync(fragment<matrix_b, 16, 16, 16, half, Layout> &f, const half *from,
-                 unsigned stride)
+CUDA_WORD void load_matrix_sync(fragment<matrix_b, 16, 16, 16, half, Layout> &f,
+                                const half *from, unsigned stride)
 {
     __hmma_m16n16k16_ld_b(f.x, (const int *)from, stride, Layout::COL);
 }
 template <typename LayoutA, typename LayoutB>
-static __device__ __forceinline__ void
+CUDA_WORD void
 mma_sync(sum_fragment &d, const fragment<matrix_a, 16, 16, 16, half, LayoutA> &a,
          const fragment<matrix_b, 16, 16, 16, half, LayoutB> &b, const sum_fragment &c)
 {
     __hmma_m16n16k16_mma_f32f32(d.x, a.x, b.x, c.x, 2 * LayoutA::COL + LayoutB::COL, 0);
 }
-static __device__ __forceinline__ void store_matrix_sync(float *to, sum_fragment &f,
-                                                         unsigned stride, layout_t layout)
+CUDA_WORD void store_matrix_sync(float *to, sum_fragment &f, unsigned stride,
+                                 layout_t layout)
 {
     if (layout == mem_row_major)
         __hmma_m16n16k16_st_c_f32(to, f.x, stride, 0);

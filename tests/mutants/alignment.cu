@@ -20,18 +20,17 @@ KERNEL(int_from_bytes)
     out[t] = *(const int *)((const char *)in + 2 * t); /* FAULT */
 }
 
-/* An 8-byte store in shared memory behind a 4-byte header.
+/* 8-byte numbers in shared memory behind a header of n / 8 = 4 bytes.
  * launch: grid 1, block 32
  * fault: misaligned */
-KERNEL(double_behind_int)
+KERNEL(doubles_behind_header)
 {
-    __shared__ __align__(8) int tile[66];
-    int t = threadIdx.x;
-    if (t == 0)
-        tile[0] = n;
-    *(double *)&tile[1 + 2 * t] = in[t]; /* FAULT */
+    __shared__ __align__(8) char room[8 * 33];
+    int t = threadIdx.x, header = n / 8;
+    double *numbers = (double *)(room + header);
+    numbers[t] = in[t]; /* FAULT */
     __syncwarp();
-    out[t] = tile[t];
+    out[t] = (int)numbers[t ^ 1];
 }
 
 /* An atomic that lies across two words.
