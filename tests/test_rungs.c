@@ -36,7 +36,8 @@ Test(rungs, gpu_rungs_are_right_at_odd_shapes)
     struct error err = {0};
     fixture_open("a100", 0, &device);
     cr_assert(rungs_load(&device, &list, &err), "%s", err.text);
-    cr_expect_eq(list.broken_count, 0, "%s", list.broken_count ? list.broken[0].text : "");
+    cr_expect_eq(list.broken_count, 0, "%s",
+                 list.broken_count ? list.broken[0].text : "");
     cr_expect_geq(list.count, 4);
     check_all(&device, &list);
     rungs_free(&list);

@@ -71,7 +71,8 @@ Test(wrong, every_planted_kernel_is_rejected_for_its_reason)
     cr_assert(rungs_load_images(&device, wrong_images, wrong_image_count, &list, &err),
               "%s", err.text);
     size_t wanted = sizeof expected / sizeof *expected;
-    cr_expect_eq(list.broken_count, 0, "%s", list.broken_count ? list.broken[0].text : "");
+    cr_expect_eq(list.broken_count, 0, "%s",
+                 list.broken_count ? list.broken[0].text : "");
     cr_assert_eq((size_t)list.count, wanted, "%d kernels, %zu expected", list.count,
                  wanted);
     for (int i = 0; i < list.count; i++) {
