@@ -56,7 +56,10 @@ static const struct rung *writing_rung(const struct climb *climb)
 const struct rung *climb_guest(const struct climb *climb)
 {
     const struct selection *s = climb->selection;
-    return s->gpu_count > 0 && s->gpu[0]->call ? s->gpu[0] : NULL;
+    for (int i = 0; i < s->gpu_count; i++)
+        if (s->gpu[i]->call)
+            return s->gpu[i];
+    return NULL;
 }
 
 bool climb_is_duel(const struct climb *climb)

@@ -52,7 +52,8 @@ static void print_size_line(const struct climb *climb, const struct size *sizes,
                             int count)
 {
     const struct rung *guest = climb_guest(climb);
-    if (count == 1 && guest && !guest->call->gemm)
+    bool only_run = guest && !guest->call->gemm && climb->selection->gpu_count == 1;
+    if (count == 1 && only_run)
         print_labelled(climb->text, "size", "M %zu, N %zu, K %zu", sizes->m, sizes->n,
                        sizes->k);
     else if (count == 1)
@@ -72,8 +73,9 @@ static void print_title(const struct climb *climb)
     const struct rung *guest = climb_guest(climb);
     char what[200];
     if (guest)
-        snprintf(what, sizeof what, "kernel %s of %.150s", rung_name(guest),
-                 guest->image->origin);
+        snprintf(what, sizeof what, "kernel %s of %.130s%s", rung_name(guest),
+                 guest->image->origin,
+                 climb->options->kernels.count > 0 ? ", beside rungs" : "");
     else if (climb->options->kernels.count > 0)
         snprintf(what, sizeof what, "chosen rungs");
     else
@@ -178,13 +180,14 @@ static void print_one_table(const struct climb *climb, const struct rung *kind,
     struct row *rows = xcalloc((size_t)climb->row_count + 1, sizeof *rows);
     int count = collect_rows(climb, kind, with_cpu, rows);
     struct table table = {rows, count, climb->cards, climb->card_count, kind};
-    if (kind->call && !kind->call->gemm)
-        table.card_count = 0;
-    else
+    if (kind->call && !kind->call->gemm) {
+        table.card_count = 0; /* no rate, no peak */
+    } else {
         table_print_peaks(climb->text, kind, d->has_gpu ? &d->gpu : NULL,
                           with_cpu && climb->selection->cpu_count > 0 ? &d->cpu : NULL,
                           climb->cards, climb->card_count);
-    print_baseline_line(climb, &table);
+        print_baseline_line(climb, &table);
+    }
     fputc('\n', climb->text);
     table_print(climb->text, &table);
     free(rows);

@@ -128,13 +128,11 @@ static bool pick_entry(struct guest *g, const struct options *o, const char *pat
 }
 
 bool guest_open(struct guest *g, const struct options *o, const struct device *device,
-                const struct size *sizes, int size_count, struct selection *selection,
-                struct error *err)
+                const struct size *sizes, int size_count, struct error *err)
 {
     const char *path = o->guest.cu ? o->guest.cu : o->guest.ptx;
     size_t size = 0;
     *g = (struct guest){0};
-    *selection = (struct selection){.gpu = {&g->rung}, .gpu_count = 1};
     if (device->backend == BACKEND_SIM)
         sim_set_image_name(path);
     return guest_parse_words(g, &o->guest, err) &&

@@ -9,8 +9,8 @@
 #ifndef PEAKBOUND_GUEST_H
 #define PEAKBOUND_GUEST_H
 
+#include "bench/bench.h"
 #include "options.h"
-#include "select.h"
 
 struct guest {
     struct rung rung; /* .call and .image point to the two below */
@@ -21,13 +21,12 @@ struct guest {
     void *data;  /* the file, or what was compiled */
 };
 
-/* Fill *guest and make it the only rung of *selection. `sizes` are those to come: every
- * formula must hold for each. False and *err: EXIT_USAGE, EXIT_MISSING (no compiler,
+/* Fill *guest. `sizes` are those to come: every formula must hold for each. False and *err: EXIT_USAGE, EXIT_MISSING (no compiler,
  * nothing for this device), EXIT_OURS (an instruction that the simulator does not know).
  * guest_close in any case. */
 bool guest_open(struct guest *guest, const struct options *options,
                 const struct device *device, const struct size *sizes, int size_count,
-                struct selection *selection, struct error *err);
+                struct error *err);
 void guest_close(struct guest *guest);
 
 /* --- for the parts of guest --------------------------------------------------------- */

@@ -164,6 +164,7 @@ static bool clang_command(struct command *c, const char *clang, int device_cc,
         return error_set(err, EXIT_MISSING,
                          "--cu: there is no nvcc, and for clang the folder kernels/clang "
                          "is not beside this program: install the CUDA toolkit");
+    *err = (struct error){0}; /* that nvcc could not */
     add(c, clang);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         add(c, words[i]);
@@ -179,24 +180,33 @@ static bool clang_command(struct command *c, const char *clang, int device_cc,
     return true;
 }
 
-static bool compiler_command(struct command *c, int device_cc, struct error *err)
+static const char *find_nvcc(void)
 {
     static const char *const usual[] = {"nvcc", "/usr/local/cuda/bin/nvcc"};
+    const char *wish = getenv("NVCC");
+    if (wish && *wish)
+        return can_run(wish) ? wish : NULL;
+    for (int i = 0; i < 2; i++)
+        if (can_run(usual[i]))
+            return usual[i];
+    return NULL;
+}
+
+/* nvcc; where there is none, or none for this device, clang. */
+static bool compiler_command(struct command *c, int device_cc, struct error *err)
+{
     char folder[PATH_ROOM];
     const char *kernels = find_kernels(folder, sizeof folder) ? folder : NULL;
-    const char *wish = getenv("NVCC"), *clang = getenv("CLANG");
-    if (wish && *wish && can_run(wish))
-        return nvcc_command(c, wish, device_cc, kernels, err);
-    for (int i = 0; i < 2 && !(wish && *wish); i++)
-        if (can_run(usual[i]))
-            return nvcc_command(c, usual[i], device_cc, kernels, err);
+    const char *nvcc = find_nvcc(), *clang = getenv("CLANG");
+    if (nvcc && nvcc_command(c, nvcc, device_cc, kernels, err))
+        return true;
     clang = clang && *clang ? clang : "clang";
-    if (can_run(clang))
+    if (can_run(clang) && (kernels || !nvcc))
         return clang_command(c, clang, device_cc, kernels, err);
-    return error_set(err, EXIT_MISSING,
-                     "--cu: neither nvcc nor clang is on the PATH: install the CUDA "
-                     "toolkit (or make deps, which installs clang), or give the "
-                     "compiled kernel with --ptx");
+    return !nvcc && error_set(err, EXIT_MISSING,
+                              "--cu: neither nvcc nor clang is on the PATH: install the "
+                              "CUDA toolkit (or make deps, which installs clang), or "
+                              "give the compiled kernel with --ptx");
 }
 
 /* An empty file for the compiler to write; it goes when the program ends. */

@@ -199,17 +199,6 @@ static bool load_rungs(const struct options *o, struct picked *devices,
     return devices_fall_back(o, devices, why, err) && rungs_load(&devices->gpu, gpu, err);
 }
 
-/* Somebody else's kernel instead of rungs. */
-static bool open_guest(const struct options *o, const struct picked *devices,
-                       struct guest *guest, struct selection *selection,
-                       struct error *err)
-{
-    struct size usual = climb_default_size(devices);
-    bool given = o->size_count > 0;
-    return guest_open(guest, o, &devices->gpu, given ? o->sizes : &usual,
-                      given ? o->size_count : 1, selection, err);
-}
-
 static bool open_rungs(const struct options *o, struct picked *devices,
                        struct rung_list *gpu, struct rung_list *cpu,
                        struct selection *selection, struct error *err)
@@ -217,6 +206,20 @@ static bool open_rungs(const struct options *o, struct picked *devices,
     return load_rungs(o, devices, gpu, cpu, err) &&
            rungs_select(devices->has_gpu ? gpu : NULL, cpu,
                         devices->has_gpu ? &devices->gpu : NULL, o, selection, err);
+}
+
+/* Somebody else's kernel, beside the chosen rungs if there are any. */
+static bool open_guest(const struct options *o, const struct picked *devices,
+                       struct guest *guest, struct selection *selection,
+                       struct error *err)
+{
+    struct size usual = climb_default_size(devices);
+    bool given = o->size_count > 0;
+    if (!guest_open(guest, o, &devices->gpu, given ? o->sizes : &usual,
+                    given ? o->size_count : 1, err))
+        return false;
+    rungs_select_also(selection, &guest->rung);
+    return true;
 }
 
 static int run_lesson(const struct options *o)
@@ -228,10 +231,11 @@ static int run_lesson(const struct options *o)
     struct selection selection = {0};
     struct json_file json = {0};
     struct climb climb = {.options = o, .devices = &devices, .selection = &selection};
+    bool is_guest = o->guest.cu || o->guest.ptx;
     bool good = find_cards(o, &climb, &err) && devices_pick(o, &devices, &err) &&
-                (o->guest.cu || o->guest.ptx
-                     ? open_guest(o, &devices, &guest, &selection, &err)
-                     : open_rungs(o, &devices, &gpu, &cpu, &selection, &err)) &&
+                ((is_guest && o->kernels.count == 0) ||
+                 open_rungs(o, &devices, &gpu, &cpu, &selection, &err)) &&
+                (!is_guest || open_guest(o, &devices, &guest, &selection, &err)) &&
                 (!o->out || output_can_write(o->out, "--out", &err)) &&
                 (!o->json || json_file_open(&json, o->json, &err));
     int status = err.status;

@@ -307,7 +307,9 @@ static const struct option_row rows[] = {
     {"json", 0, "FILE|-", NULL, NULL,
      "one JSON object a line; with - nothing else goes to standard output", TEXT(json)},
     {"cu", 0, "FILE", NULL, NULL,
-     "run somebody else's kernel: CUDA C, compiled by nvcc (or clang) now", GUEST(cu)},
+     "run somebody else's kernel: CUDA C, compiled by nvcc (or clang) now;\n"
+     "with -k beside these rungs",
+     GUEST(cu)},
     {"ptx", 0, "FILE", NULL, NULL, "the same from PTX, a fatbin or a cubin", GUEST(ptx)},
     {"entry", 0, "NAME", NULL, NULL, "its name, or a part that no other kernel has",
      GUEST(entry)},
@@ -527,7 +529,6 @@ static bool check_guest(const struct options *o, struct error *err)
     if (!guest)
         return true;
     const char *wrong = o->guest.ptx && o->guest.cu ? "--ptx"
-                        : o->kernels.count > 0      ? "--kernel"
                         : o->lesson > 0             ? "--lesson"
                         : o->a                      ? "--a and --b"
                         : o->device == WISH_CPU     ? "--device cpu"

@@ -8,10 +8,15 @@
 #include "report/row.h"
 #include "report/units.h"
 
+static bool only_run(const struct rung *rung)
+{
+    return rung->call && !rung->call->gemm;
+}
+
 bool rungs_same_kind(const struct rung *a, const struct rung *b)
 {
-    return a->info.unit == b->info.unit && a->info.in == b->info.in &&
-           a->info.acc == b->info.acc;
+    return only_run(a) == only_run(b) && a->info.unit == b->info.unit &&
+           a->info.in == b->info.in && a->info.acc == b->info.acc;
 }
 
 /* "03_shared_tile", for GPU rungs the file's. */
@@ -94,6 +99,12 @@ static void sort_by_kind(const struct rung **rungs, int count)
                     rungs[j] = NULL;
             }
     memcpy(rungs, sorted, (size_t)done * sizeof *sorted);
+}
+
+void rungs_select_also(struct selection *s, const struct rung *rung)
+{
+    add(s->gpu, &s->gpu_count, rung);
+    sort_by_kind(s->gpu, s->gpu_count);
 }
 
 static const struct rung *last_cpu_rung(const struct rung_list *cpu, int lesson)

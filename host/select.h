@@ -26,7 +26,11 @@ bool rungs_select(const struct rung_list *gpu, const struct rung_list *cpu,
 /* Is this image, as far as its name tells, among what the options ask for? */
 bool rungs_asked_for(const struct gpu_image *image, const struct options *options);
 
-/* Same unit, input type and accumulator: one table, one peak. */
+/* Put one more rung in, behind those of its kind. */
+void rungs_select_also(struct selection *selection, const struct rung *rung);
+
+/* Same unit, input type and accumulator: one table, one peak. Kernels that are only run
+ * stand apart. */
 bool rungs_same_kind(const struct rung *a, const struct rung *b);
 
 #endif

@@ -34,6 +34,10 @@ Test(guest_cli, matmuls_are_checked_and_rated)
          0,
          {"kernel matmul of tests/guest/matmul.cu", "alpha 1 (no f:", "pass", "TFLOPS",
           "_Z6matmulPKfS0_Pfiii"}},
+        {MATMUL "matmul -k naive,7 -s 48",
+         0,
+         {"kernel matmul of tests/guest/matmul.cu, beside rungs", "matmul", "naive",
+          "wmma", "x CPU"}},
         {MATMUL "matmul --check --counters", 0, {"pass", "sectors_per_request"}},
         {SQUARE "--cu tests/guest/types.cu --entry dgemm --in f64 --layout col "
                 "--grid M/16,N/16 --args M,N,K,d:2,A,lda,B,ldb,d:-3,C,ldc",
@@ -105,7 +109,8 @@ Test(guest_cli, bad_usage_is_told)
     static const struct cli_case cases[] = {
         {"--grid 3", 2, {"--grid goes with --cu FILE or --ptx FILE"}},
         {"--ptx a --cu b", 2, {"--ptx cannot be given with --cu"}},
-        {"--ptx a -k naive", 2, {"--kernel cannot be given with --ptx"}},
+        {"--ptx a -l 3", 2, {"--lesson cannot be given with --ptx"}},
+        {"--ptx a --a x.npy --b x.npy", 2, {"--a and --b cannot be given with --ptx"}},
         {"--ptx a -d cpu", 2, {"--device cpu cannot be given"}},
         {"--ptx", 2, {"--ptx needs a value"}},
         {SIM "--ptx a --block 3", 2, {"--grid is missing"}},

@@ -71,7 +71,8 @@ static bool failed(struct runner *r, const char *what, CUresult result)
 
 /* --- buffers -------------------------------------------------------------------------- */
 
-static bool buffer_open(struct runner *r, struct buffer *buffer, size_t bytes)
+static bool buffer_open(struct runner *r, struct buffer *buffer, size_t bytes,
+                        const char *name)
 {
     const struct cuda_api *api = r->device->api;
     buffer->bytes = bytes;
@@ -86,6 +87,8 @@ static bool buffer_open(struct runner *r, struct buffer *buffer, size_t bytes)
                            (double)total / 1e9);
     }
     buffer->data = buffer->base + buffer->guard;
+    if (r->device->backend == BACKEND_SIM)
+        sim_name_memory(buffer->base, name);
     if (buffer->guard == 0)
         return true;
     if ((result = api->fill_u8(buffer->base, GUARD_BYTE, GUARD)) != CUDA_SUCCESS ||
@@ -191,7 +194,7 @@ static bool open_matrices(struct runner *r)
         struct buffer *buffer = &r->gpu->matrix[i];
         if (host->data == NULL)
             continue;
-        if (!buffer_open(r, buffer, host->bytes))
+        if (!buffer_open(r, buffer, host->bytes, matrix_names[i]))
             return false;
         CUresult result =
             i == C ? CUDA_SUCCESS
@@ -213,7 +216,7 @@ static bool open_extra(struct runner *r)
             continue;
         if (!call_get_value(&call->args[i], r->size, no_strides, &bytes, &err))
             return verdict_set(r->verdict, VERDICT_LAUNCH_FAILED, "%s", err.text);
-        if (!buffer_open(r, &r->gpu->extra[i], (size_t)bytes.pointer))
+        if (!buffer_open(r, &r->gpu->extra[i], (size_t)bytes.pointer, call->args[i].word))
             return false;
     }
     return true;

@@ -154,6 +154,15 @@ static bool has_rate(const struct result *r)
     return !(r->rung.call && !r->rung.call->gemm);
 }
 
+/* Somebody else's kernel alone: no CPU rung ran. */
+static bool lacks_baseline(const struct table *table)
+{
+    for (int i = 0; i < table->row_count; i++)
+        if (!table->rows[i].result.rung.call || table->rows[i].x_cpu > 0)
+            return false;
+    return table->row_count > 0;
+}
+
 /* Where the columns are; -1 = not in this table. */
 struct places {
     int name, size, time, spread, rate, self, cards, ratio, error, verdict, bound;
@@ -174,7 +183,7 @@ static struct places add_columns(struct grid *grid, const struct table *table)
     p.cards = grid->columns;
     for (int i = 0; i < table->card_count; i++)
         ADD(.title = table->cards[i].label, .over = over, .shortest = 6);
-    p.ratio = table->kind->call ? -1 : ADD(.title = "x CPU", .drop = 1);
+    p.ratio = lacks_baseline(table) ? -1 : ADD(.title = "x CPU", .drop = 1);
     p.error = rate ? ADD(.title = "error", .drop = 2) : -1;
     p.verdict = ADD(.title = "verdict", .left = true);
     p.bound = any_row(table, has_bound)

@@ -34,6 +34,9 @@ void sim_set_check(bool check);
  * bytes; "" or NULL = "PTX"). */
 void sim_set_image_name(const char *name);
 
+/* What to call an allocation in faults; else it is "cuMemAlloc #3". */
+void sim_name_memory(CUdeviceptr pointer, const char *name);
+
 /* The simulator's implementations, same table as the real driver's. */
 const struct cuda_api *sim_driver(void);
 

@@ -45,6 +45,14 @@ CUresult sim_memory_alloc(CUdeviceptr *pointer, size_t bytes)
     return CUDA_SUCCESS;
 }
 
+void sim_name_memory(CUdeviceptr pointer, const char *name)
+{
+    struct allocation *a =
+        sim_ready() ? NULL : memory_find(sim_state.current->memory, pointer, 1);
+    if (a)
+        snprintf(a->label, sizeof a->label, "%s", name);
+}
+
 CUresult sim_memory_free(CUdeviceptr pointer)
 {
     CUresult ready = sim_ready();
