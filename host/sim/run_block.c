@@ -54,8 +54,23 @@ static bool sites_differ(struct warp *w)
     return false;
 }
 
+/* One place of the program, if the compiler did not make several of it. */
+static bool same_line(const struct block *b, const struct path *p, const struct path *q)
+{
+    char file[2][256];
+    int line[2];
+    if (p->pc == q->pc && p->code == q->code)
+        return true;
+    sim_locate(b->launch, p->code, p->pc, file[0], sizeof file[0], &line[0]);
+    sim_locate(b->launch, q->code, q->pc, file[1], sizeof file[1], &line[1]);
+    return line[0] == line[1] && strcmp(file[0], file[1]) == 0;
+}
+
 /* For --check: lanes that have left the kernel while others of their warp wait at an
- * aligned barrier; warps that meet for __syncthreads() at different places. */
+ * aligned barrier; warps that meet for __syncthreads() at different places. PTX lets them,
+ * but CUDA C++ allows __syncthreads() in conditional code only if the whole block takes
+ * the same way, and warps that are a barrier apart compute rubbish without hanging. Named
+ * barriers with a count may meet anywhere. */
 static bool check_release(struct block *b, uint32_t id)
 {
     const struct path *first = NULL;
@@ -74,7 +89,7 @@ static bool check_release(struct block *b, uint32_t id)
                 return false;
             }
             if (b->barriers[id].expected == 0 && first != NULL &&
-                (first->pc != p->pc || first->code != p->code)) {
+                !same_line(b, first, p)) {
                 sim_raise(w, SIM_BARRIER_DIVERGENCE, first_lane(p->mask), 0,
                           "warp %u meets the others at another barrier of the program: "
                           "they wait at line %d",

@@ -71,6 +71,29 @@ KERNEL(one_barrier_two_places)
     }
 }
 
+static __device__ __forceinline__ void meet()
+{
+    __syncthreads();
+}
+
+/* Whole warps go two ways and meet at one barrier of the program, inlined twice.
+ * launch: grid 1, block 64
+ * result: swap_halves */
+KERNEL(barrier_in_a_function)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    if (t < 32) {
+        tile[t] = in[t];
+        meet();
+        out[t] = tile[t + 32];
+    } else {
+        tile[t] = in[t] + in[t ^ 1] - in[t ^ 1];
+        meet();
+        out[t] = tile[t - 32];
+    }
+}
+
 /* A barrier that counts: each thread learns how many hold an even number.
  * launch: grid 1, block 96
  * result: even_count */
