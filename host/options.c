@@ -207,13 +207,24 @@ static bool take_threads(struct options *o, const char *value, struct error *err
     return take_int("--threads", value, 1, 1024, &o->threads, err);
 }
 
+static bool take_whole(const char *option, const char *value, uint64_t least,
+                       uint64_t *number, struct error *err)
+{
+    if (parse_whole(value, least, UINT64_MAX, number))
+        return true;
+    return error_set(
+        err, EXIT_USAGE, "%s: `%.60s` will not do: give a whole number from %llu to %llu",
+        option, value, (unsigned long long)least, (unsigned long long)UINT64_MAX);
+}
+
 static bool take_seed(struct options *o, const char *value, struct error *err)
 {
-    if (parse_whole(value, 0, UINT64_MAX, &o->seed))
-        return true;
-    return error_set(err, EXIT_USAGE,
-                     "--seed: `%.60s` will not do: give a whole number from 0 to %llu",
-                     value, (unsigned long long)UINT64_MAX);
+    return take_whole("--seed", value, 0, &o->seed, err);
+}
+
+static bool take_steps(struct options *o, const char *value, struct error *err)
+{
+    return take_whole("--steps", value, 1, &o->steps, err);
 }
 
 static bool take_check(struct options *o, const char *value, struct error *err)
@@ -301,6 +312,10 @@ static const struct option_row rows[] = {
     {"check", 0, NULL, "0", take_check,
      "all checks of the simulator: races, uninitialized reads, ...;\n"
      "--check 0: no verdict, and so no rate",
+     0},
+    {"steps", 0, "N", NULL, take_steps,
+     "instructions of a block's warps after which the simulator takes it\n"
+     "to be in an endless loop (default 2^28, with --check 2^27)",
      0},
     {"counters", 0, NULL, NULL, take_counters,
      "what the simulator counted, under Nsight Compute's names", 0},

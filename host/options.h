@@ -47,7 +47,7 @@ struct options {
     const char *a, *b, *out;  /* .npy files, or NULL */
     struct name_list against;
     int reps, warmup, threads; /* 0 = choose */
-    uint64_t seed;
+    uint64_t seed, steps;      /* steps 0 = the simulator's limit */
     bool check_all, verify, counters, no_color;
     const char *json; /* NULL, "-" or a file */
     struct guest_words guest;

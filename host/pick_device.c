@@ -33,6 +33,7 @@ static bool open_simulated(const struct options *o, const char *card,
                                   .spec_count = 1,
                                   .threads = o ? o->threads : 0,
                                   .check = o && o->check_all,
+                                  .step_limit = o ? o->steps : 0,
                                   .max_faults = 16};
     sim_configure(&options);
     if (!device_open_cuda(&picked->gpu, sim_driver(), BACKEND_SIM, 0, err))

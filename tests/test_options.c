@@ -106,12 +106,12 @@ Test(options, takes_the_rest)
     cr_assert_str_eq(o.kernels.items[0], "naive");
     cr_assert_str_eq(o.kernels.items[1], "3");
     cr_assert(o.lesson == 2 && o.reps == 5 && o.warmup == 2 && o.threads == 3);
-    cr_assert(o.verify && !o.check_all && !o.counters && o.seed == 1);
+    cr_assert(o.verify && !o.check_all && !o.counters && o.seed == 1 && o.steps == 0);
     options_free(&o);
-    cr_assert(parse("--seed 18446744073709551615 --check --counters --no-color", copy, &o,
-                    &err));
-    cr_assert(o.seed == UINT64_MAX && o.check_all && o.verify && o.counters &&
-              o.no_color);
+    cr_assert(parse("--steps 9 --seed 18446744073709551615 --check --counters --no-color",
+                    copy, &o, &err));
+    cr_assert(o.seed == UINT64_MAX && o.steps == 9 && o.check_all && o.verify &&
+              o.counters && o.no_color);
     options_free(&o);
     cr_assert(parse("--check 0 --json - --against h100,4090", copy, &o, &err));
     cr_assert(!o.check_all && !o.verify && o.against.count == 2);
@@ -194,6 +194,7 @@ Test(options, refuses_and_says_why)
         {"--threads 4096", {"--threads", "from 1 to 1024"}},
         {"--seed 18446744073709551616", {"--seed", "18446744073709551615"}},
         {"--seed=-1", {"--seed", "`-1`"}},
+        {"--steps 0", {"--steps", "`0`", "from 1 to"}},
         {"--against a,b,c,d,e,f,g", {"--against", "at most 5"}},
         {"--json _", {"--json", "empty"}},
         {"--json", {"--json needs a value"}},
@@ -234,8 +235,8 @@ Test(options, help_shows_every_option_in_100_columns)
         "-d, --device", "-s, --size", "-k, --kernel", "-l, --lesson", "--a A.npy",
         "--b ",         "--out",      "--against",    "--reps",       "--warmup",
         "--seed",       "--check",    "--counters",   "--json",       "--list [ptx]",
-        "--devices",    "--threads",  "--no-color",   "--version",    "-h, --help",
-        "Exit status"};
+        "--devices",    "--threads",  "--steps",      "--no-color",   "--version",
+        "-h, --help",   "Exit status"};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

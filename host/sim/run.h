@@ -29,10 +29,10 @@ enum {
     MOST_POLLS = 64,       /* polls that end a warp's turn */
     CYCLES_A_STEP = 4      /* %clock per warp instruction of the block: an estimate */
 };
-/* Warp instructions after which a block is held for endless: half a minute or so. With
+/* Warp instructions after which a block is held for endless: half a minute or less. With
  * checks all takes longer. */
-#define DEFAULT_STEPS ((uint64_t)1 << 30)
-#define DEFAULT_CHECKED_STEPS ((uint64_t)1 << 28)
+#define DEFAULT_STEPS ((uint64_t)1 << 28)
+#define DEFAULT_CHECKED_STEPS ((uint64_t)1 << 27)
 
 /* What the workers of a launch share. */
 struct run {

@@ -312,10 +312,10 @@ static void timeout(struct block *b)
         w++;
     describe_paths(b, text, sizeof text);
     look_at(w, &w->paths[0]);
-    sim_raise(
-        w, SIM_TIMEOUT, first_lane(w->paths[0].mask), 0,
-        "the block has executed %llu warp instructions: is there an endless loop? %s",
-        (unsigned long long)b->steps, text);
+    sim_raise(w, SIM_TIMEOUT, first_lane(w->paths[0].mask), 0,
+              "the block has executed %llu warp instructions: is there an endless loop? "
+              "(--steps allows more) %s",
+              (unsigned long long)b->steps, text);
 }
 
 /* One turn for every warp. Returns the instructions executed. */

@@ -25,7 +25,7 @@ struct sim_options {
     bool check;          /* all checks, else bounds and alignment only */
     uint64_t max_faults; /* stop collecting after so many (default 16) */
     uint64_t step_limit; /* warp instructions that a block may take, a poll counted as
-                            100; 0 = 2^30, 2^28 with checks; UINT64_MAX = no limit */
+                            100; 0 = 2^28, 2^27 with checks; UINT64_MAX = no limit */
 };
 void sim_configure(const struct sim_options *options);
 void sim_set_check(bool check);
