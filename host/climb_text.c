@@ -95,9 +95,9 @@ static void print_guest_lines(const struct climb *climb, const struct rung *gues
     const struct call_arg *beta = call_find_real(call, 1);
     if (strcmp(call->entry, rung_name(guest)) != 0)
         print_labelled(climb->text, "entry", "%s", call->entry);
-    print_labelled(climb->text, "launch", "grid %s, block %s, shared %s, parameters %s",
-                   w->grid, w->block, w->smem ? w->smem : "0",
-                   w->args ? w->args : "none");
+    print_labelled(climb->text, "launch", "%sgrid %s, block %s, shared %s, parameters %s",
+                   call->cooperative ? "cooperative, " : "", w->grid, w->block,
+                   w->smem ? w->smem : "0", w->args ? w->args : "none");
     if (!call->gemm)
         print_labelled(climb->text, "expect",
                        "nothing: the result is not checked, so no rate is printed");

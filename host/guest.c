@@ -21,6 +21,26 @@ static bool check_values(const struct call *call, const struct size *sizes, int 
     return true;
 }
 
+/* A kernel that waits for the whole grid needs all of it on the GPU at once. */
+static bool check_resident(const struct guest *g, const struct device *device,
+                           CUfunction function, const struct call_shape *shape,
+                           int threads, struct error *err)
+{
+    int blocks = 0;
+    uint64_t wanted = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
+    CUresult result = g->call.cooperative ? device->api->occupancy(&blocks, function,
+                                                                   threads, shape->smem)
+                                          : CUDA_ERROR_NOT_SUPPORTED;
+    uint64_t most = (uint64_t)blocks * (uint64_t)device->sm_count;
+    if (result != CUDA_SUCCESS || most == 0 || wanted <= most)
+        return true;
+    return error_set(
+        err, EXIT_USAGE,
+        "--grid: the kernel waits for its whole grid (grid.sync), so at most "
+        "%llu blocks of this size can be launched on %s, not %llu",
+        (unsigned long long)most, device->id, (unsigned long long)wanted);
+}
+
 /* Ask the driver whether it would take the kernel in this shape. */
 static bool check_function(const struct guest *g, const struct device *device,
                            CUfunction function, const struct size *sizes, int count,
@@ -47,6 +67,8 @@ static bool check_function(const struct guest *g, const struct device *device,
                              "--smem: %u bytes and %d of the kernel's own are more than "
                              "the %d that a block can have on %s",
                              shape.smem, own_smem, most_smem, device->id);
+        if (!check_resident(g, device, function, &shape, wanted, err))
+            return false;
     }
     return true;
 }
@@ -87,6 +109,7 @@ static void fill_rung(struct guest *g, const struct entry *entry, const char *pa
     bool tensor = entry ? entry->uses_tensor_cores : narrow;
     info->unit = tensor ? KERNEL_TENSOR_CORES : KERNEL_CUDA_CORES;
     g->call.entry = g->entry;
+    g->call.cooperative = entry && entry->is_cooperative;
     g->image = (struct gpu_image){.stem = info->name, .origin = path, .data = g->data};
     g->rung.image = &g->image;
     g->rung.call = &g->call;
@@ -127,6 +150,15 @@ static bool pick_entry(struct guest *g, const struct options *o, const char *pat
     return good;
 }
 
+/* Lines are those of the PTX, be it the compiler's. */
+static void name_image(const struct options *o)
+{
+    char name[200];
+    snprintf(name, sizeof name, "%.190s%s", o->guest.cu ? o->guest.cu : o->guest.ptx,
+             o->guest.cu ? " (PTX)" : "");
+    sim_set_image_name(name);
+}
+
 bool guest_open(struct guest *g, const struct options *o, const struct device *device,
                 const struct size *sizes, int size_count, struct error *err)
 {
@@ -134,7 +166,7 @@ bool guest_open(struct guest *g, const struct options *o, const struct device *d
     size_t size = 0;
     *g = (struct guest){0};
     if (device->backend == BACKEND_SIM)
-        sim_set_image_name(path);
+        name_image(o);
     return guest_parse_words(g, &o->guest, err) &&
            check_values(&g->call, sizes, size_count, err) &&
            load_file(g, o, device, &size, err) &&

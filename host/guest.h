@@ -49,6 +49,7 @@ struct entry {
         uint64_t bytes;
     } params[CALL_ARGS_MAX];
     bool uses_tensor_cores;
+    bool is_cooperative; /* waits for the whole grid */
 };
 struct entry_list {
     struct entry *entries;

@@ -52,17 +52,34 @@ static struct entry *add_entry(struct entry_list *list, const char *name)
     return entry;
 }
 
-/* A matrix instruction here, or in a function that may be called from here? */
-static bool uses_tensor_cores(const struct ptx_module *module,
-                              const struct ptx_function *f)
+static bool is_matrix_insn(const struct ptx_insn *insn)
 {
     static const char *const bases[] = {"mma", "wmma", "wgmma", "tcgen05"};
+    for (size_t b = 0; b < sizeof bases / sizeof *bases; b++)
+        if (strcmp(insn->base, bases[b]) == 0)
+            return true;
+    return false;
+}
+
+/* Cooperative groups find the memory for grid.sync() in %envreg1 and %envreg2. */
+static bool is_grid_sync(const struct ptx_insn *insn)
+{
+    for (int i = 0; i < insn->operand_count; i++)
+        if (insn->operand[i].kind == PTX_OPERAND_SREG &&
+            strncmp(insn->operand[i].symbol, "%envreg", 7) == 0)
+            return true;
+    return false;
+}
+
+/* Is there such an instruction here, or in a function that may be called from here? */
+static bool has_insn(const struct ptx_module *module, const struct ptx_function *f,
+                     bool (*is)(const struct ptx_insn *insn))
+{
     for (int i = 0; i < module->function_count; i++) {
         const struct ptx_function *g = module->functions[i];
         for (int n = 0; n < g->insn_count && (g == f || !g->is_entry); n++)
-            for (size_t b = 0; b < sizeof bases / sizeof *bases; b++)
-                if (strcmp(g->insns[n].base, bases[b]) == 0)
-                    return true;
+            if (is(&g->insns[n]))
+                return true;
     }
     return false;
 }
@@ -75,7 +92,8 @@ static void add_ptx_entries(const struct ptx_module *module, struct entry_list *
             continue;
         struct entry *entry = add_entry(list, f->name);
         entry->param_count = f->param_count;
-        entry->uses_tensor_cores = uses_tensor_cores(module, f);
+        entry->uses_tensor_cores = has_insn(module, f, is_matrix_insn);
+        entry->is_cooperative = has_insn(module, f, is_grid_sync);
         for (int p = 0; p < f->param_count && p < CALL_ARGS_MAX; p++) {
             entry->params[p].bytes = f->params[p]->size_bytes;
             snprintf(entry->params[p].name, sizeof entry->params[p].name, "%s",

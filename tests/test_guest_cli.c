@@ -82,10 +82,14 @@ Test(guest_cli, wrong_matmuls_fail)
 Test(guest_cli, other_kernels_only_run)
 {
     static const struct cli_case cases[] = {
-        {SIM "--cu tests/guest/row_sum.cu --grid M --block 128 --args "
+        {SIM "--cu tests/guest/row_sum.cu --entry row_sum --grid M --block 128 --args "
              "A,lda,l:K,buf:4*M,d:2 --counters",
          0,
          {"kernel row_sum", "expect   nothing", "unchecked", "barriers", "launch"}},
+        {SIM "--cu tests/guest/row_sum.cu --entry grid_sum --grid 8 --block 64 --args "
+             "buf:32,buf:32 --check",
+         0,
+         {"cooperative, grid 8", "unchecked"}},
         {SCALE "A,buf:4*M,M,f:3", 0, {"M 40, N 50, K 60", "unchecked"}},
         {SCALE "A,C,M,f:3 --expect none --check", 0, {"unchecked"}},
         {SCALE "A,buf:4*M-4,M,f:3",
@@ -102,6 +106,20 @@ Test(guest_cli, other_kernels_only_run)
             strstr(text, "\"entry\":\"scale\",\"source\":\"tests/guest/scale.ptx\""),
         "%s", text);
     free(text);
+}
+
+Test(guest_cli, grid_that_waits_must_be_resident)
+{
+    static const struct cli_case cases[] = {
+        {SIM
+         "--cu tests/guest/row_sum.cu --entry grid_sum --grid 217 --block 1024 --args "
+         "buf:4*217,buf:4*217",
+         2,
+         {"--grid: the kernel waits for its whole grid", "at most 216 blocks",
+          "not 217"}},
+    };
+    need_nvcc();
+    expect_all(cases, sizeof cases / sizeof *cases);
 }
 
 Test(guest_cli, bad_usage_is_told)

@@ -42,6 +42,7 @@ struct call {
     struct call_arg args[CALL_ARGS_MAX];
     int arg_count;
     bool by_columns[3]; /* how A, B, C lie in memory */
+    bool cooperative;   /* all blocks must be there at once */
     bool gemm;          /* C = alpha * A * B + beta * C is promised, and checked */
     double alpha, beta;
 };

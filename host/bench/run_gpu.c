@@ -286,18 +286,31 @@ static bool call_parameters(struct runner *r, union call_value *values)
     return true;
 }
 
+static CUresult launch(const struct runner *r, const struct call_shape *s,
+                       void **parameters)
+{
+    const struct cuda_api *api = r->device->api;
+    CUfunction f = r->gpu->function;
+    const unsigned *grid = s->grid, *block = s->block;
+    if (r->rung->call && r->rung->call->cooperative && api->launch_cooperative)
+        return api->launch_cooperative(f, grid[0], grid[1], grid[2], block[0], block[1],
+                                       block[2], s->smem, NULL, parameters);
+    return api->launch(f, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                       s->smem, NULL, parameters, NULL);
+}
+
 bool gpu_launch(struct runner *r, double *ms)
 {
     const struct cuda_api *api = r->device->api;
     struct gpu_buffers *g = r->gpu;
-    struct call_shape s;
+    struct call_shape shape;
     union call_value values[CALL_ARGS_MAX];
     void *parameters[CALL_ARGS_MAX];
     CUresult result;
     float elapsed = 0;
     for (int i = 0; i < CALL_ARGS_MAX; i++)
         parameters[i] = &values[i];
-    if (!get_shape(r, &s))
+    if (!get_shape(r, &shape))
         return false;
     if (!r->rung->call)
         rung_parameters(r, values);
@@ -306,9 +319,7 @@ bool gpu_launch(struct runner *r, double *ms)
     if (r->device->backend == BACKEND_SIM)
         sim_set_sample(r->sample_blocks, r->seed);
     if ((result = api->event_record(g->start, NULL)) != CUDA_SUCCESS ||
-        (result = api->launch(g->function, s.grid[0], s.grid[1], s.grid[2], s.block[0],
-                              s.block[1], s.block[2], s.smem, NULL, parameters, NULL)) !=
-            CUDA_SUCCESS ||
+        (result = launch(r, &shape, parameters)) != CUDA_SUCCESS ||
         (result = api->event_record(g->end, NULL)) != CUDA_SUCCESS ||
         (result = api->event_sync(g->end)) != CUDA_SUCCESS ||
         (result = api->event_elapsed(&elapsed, g->start, g->end)) != CUDA_SUCCESS)

@@ -315,8 +315,11 @@ static void decide(const struct rules *rules, const struct findings *f, struct v
     } else if (f->not_finite > 0) {
         conclude(v, VERDICT_NOT_FINITE, f, F_NOT_FINITE, f->not_finite);
         snprintf(v->reason, sizeof v->reason,
-                 "%zu of %zu cells are NaN or Inf: C[%zu][%zu] is %g, %.9g is right",
-                 f->not_finite, f->cells, v->row, v->col, v->got, v->want);
+                 "%zu of %zu cells are NaN or Inf: C[%zu][%zu] is %g, %.9g is right%s",
+                 f->not_finite, f->cells, v->row, v->col, v->got, v->want,
+                 p->beta == 0 && f->not_finite == f->cells
+                     ? "; C held NaN before: is it read although beta is 0?"
+                     : "");
     } else if (f->too_far > 0) {
         double looser =
             verdict_bound(KERNEL_F16, KERNEL_F16, KERNEL_F16, p->unit, p->a->cols);

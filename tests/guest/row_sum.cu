@@ -1,4 +1,6 @@
 // row_sum.cu - no matmul: the sum of each row of A, one block a row, in double as well.
+#include <cooperative_groups.h>
+
 template <typename T> __device__ T block_sum(T value)
 {
     __shared__ T part[32];
@@ -22,4 +24,18 @@ extern "C" __global__ void row_sum(const float *a, int lda, long long k, float *
     float sum = block_sum(mine);
     if (threadIdx.x == 0)
         sums[blockIdx.x] += (float)(scale * sum);
+}
+
+// each block's first thread adds up what all blocks wrote
+extern "C" __global__ void grid_sum(float *parts, float *sums)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = (float)blockIdx.x;
+    grid.sync();
+    float sum = 0;
+    for (unsigned i = 0; i < gridDim.x && threadIdx.x == 0; i++)
+        sum += parts[i];
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = sum;
 }
