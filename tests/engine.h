@@ -25,6 +25,7 @@ struct program {
     uint64_t step_limit;
     const uint32_t *in; /* first words of out before the launch, else zeros */
     int in_words;
+    FILE *output; /* of printf, NULL: stdout */
 };
 
 /* What it did: valid until the next engine_run. */
@@ -33,8 +34,8 @@ struct outcome {
     uint32_t out[OUT_WORDS];
     uint64_t out_address;
     struct sim_counters counters;
-    int fault_count;
-    struct sim_fault fault; /* the first */
+    int fault_count, leak_count;
+    struct sim_fault fault, leak; /* the first */
     char error[480];
 };
 
@@ -144,7 +145,8 @@ static inline const struct outcome *engine_run(const struct program *p)
                                         .spec_count = 1,
                                         .threads = p->threads ? p->threads : 1,
                                         .check = p->check,
-                                        .step_limit = p->step_limit});
+                                        .step_limit = p->step_limit,
+                                        .output = p->output});
     const struct cuda_api *cu = sim_driver();
     CUcontext context;
     CUmodule module;
@@ -165,6 +167,9 @@ static inline const struct outcome *engine_run(const struct program *p)
         cu->copy_to_host(outcome.out, outcome.out_address, sizeof outcome.out);
     }
     snprintf(outcome.error, sizeof outcome.error, "%s", sim_last_error());
+    if (outcome.out_address != 0)
+        must(cu->memory_free(outcome.out_address), "cuMemFree");
+    outcome.leak_count = sim_leaks(&outcome.leak, 1);
     free(text);
     sim_configure(&(struct sim_options){0});
     return &outcome;

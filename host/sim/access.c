@@ -27,7 +27,12 @@ static void describe_global(char *text, size_t room, const struct allocation *a,
         return;
     }
     uint64_t end = a->address + a->bytes;
-    const char *state = a->freed ? " (freed)" : a->read_only ? " (read-only)" : "";
+    char state[sizeof a->freed_by + 16] = "";
+    if (a->freed)
+        snprintf(state, sizeof state, " (freed%s%s)", a->freed_by[0] ? " by " : "",
+                 a->freed_by);
+    else if (a->read_only)
+        snprintf(state, sizeof state, " (read-only)");
     if (address >= end)
         snprintf(text, room, "%llu bytes past the end of %s [0x%llx, 0x%llx)%s",
                  (unsigned long long)(address - end), a->label,
@@ -47,7 +52,7 @@ static void describe_global(char *text, size_t room, const struct allocation *a,
 bool access_fault_bounds(struct warp *w, uint8_t space, uint8_t kind, uint32_t bytes,
                          int lane, uint64_t address)
 {
-    char where[160];
+    char where[320];
     enum sim_fault_kind fault = SIM_OUT_OF_BOUNDS;
     if (space == PTX_SHARED) {
         snprintf(where, sizeof where, "shared memory of the block is [0, %u)",

@@ -57,6 +57,9 @@ void check_shuffle(struct warp *w, uint32_t lanes);
 /* The lanes of a path branch by op's guard. */
 void check_branch(struct warp *w, const struct op *op, uint32_t lanes);
 
+/* "file:line" of an op of the program. */
+void check_where(const struct launch *launch, const struct op *op, char *text,
+                 size_t room);
 /* A fault comes in: one of another kind than a race is what an undefined value led to. */
 void check_before_fault(struct warp *w, enum sim_fault_kind kind);
 /* All threads of the block have left. False after a fault. */

@@ -156,9 +156,6 @@ static inline const struct entry *check_entry(const struct access_log *log, uint
 {
     return &log->entries[((id & CELL_ID) >> CELL_THREAD_BITS) - log->first];
 }
-/* "file:line" of an op of the program, in a static buffer of the caller's. */
-void check_where(const struct launch *launch, const struct op *op, char *text,
-                 size_t room);
 
 /* --- check_order.c ---------------------------------------------------------------------- */
 

@@ -25,9 +25,10 @@
 
 enum { MAX_MARKED = 64 };
 
-/* Which sectors of an allocation were touched: a bit each. */
+/* Which sectors of an allocation were touched: a bit each. A kernel's own heap is left
+ * out: its blocks come and go. */
 struct marks {
-    struct allocation *allocation;
+    uint64_t address, bytes;
     uint64_t *read, *written;
 };
 
@@ -79,7 +80,7 @@ static struct marks *known_marks(struct totals *t, uint64_t address)
 {
     int count = __atomic_load_n(&t->mark_count, __ATOMIC_ACQUIRE);
     for (int i = 0; i < count; i++)
-        if (address - t->marks[i].allocation->address < t->marks[i].allocation->bytes)
+        if (address - t->marks[i].address < t->marks[i].bytes)
             return &t->marks[i];
     return NULL;
 }
@@ -95,12 +96,13 @@ static struct marks *find_marks(struct counts *n, struct warp *w, uint64_t addre
         found = known_marks(t, address);
         struct allocation *a =
             found == NULL ? memory_find(w->block->launch->memory, address, 1) : NULL;
-        if (a != NULL && t->mark_count < MAX_MARKED) {
+        if (a != NULL && !a->heap && t->mark_count < MAX_MARKED) {
             size_t words = (size_t)(a->bytes / 32 / 64 + 2);
             found = &t->marks[t->mark_count];
             found->read = xcalloc(words, sizeof *found->read);
             found->written = xcalloc(words, sizeof *found->written);
-            found->allocation = a;
+            found->address = a->address;
+            found->bytes = a->bytes;
             __atomic_store_n(&t->mark_count, t->mark_count + 1, __ATOMIC_RELEASE);
         }
     }
@@ -112,7 +114,7 @@ static void mark(struct counts *n, struct warp *w, uint64_t sector, bool write)
     struct marks *m = find_marks(n, w, sector << 5);
     if (m == NULL)
         return;
-    uint64_t index = sector - (m->allocation->address >> 5);
+    uint64_t index = sector - (m->address >> 5);
     uint64_t bit = (uint64_t)1 << (index % 64);
     uint64_t *word = &(write ? m->written : m->read)[index / 64];
     if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
@@ -435,9 +437,9 @@ static void dram_model(const struct launch *launch, const struct totals *t, doub
     double unique_read = 0, unique_written = 0;
     for (int i = 0; i < t->mark_count; i++) {
         const struct marks *m = &t->marks[i];
-        double whole = (double)m->allocation->bytes / 32 + 1;
-        double read = scale * (double)count_marks(m->read, m->allocation->bytes);
-        double written = scale * (double)count_marks(m->written, m->allocation->bytes);
+        double whole = (double)m->bytes / 32 + 1;
+        double read = scale * (double)count_marks(m->read, m->bytes);
+        double written = scale * (double)count_marks(m->written, m->bytes);
         unique_read += read < whole ? read : whole;
         unique_written += written < whole ? written : whole;
     }

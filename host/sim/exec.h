@@ -320,6 +320,7 @@ struct launch {
     bool cooperative;
     bool check;
     struct check *check_state; /* check.c */
+    FILE *output;              /* of printf; NULL = stdout */
     uint64_t step_limit;
     const struct listener *listeners[4];
     int listener_count;

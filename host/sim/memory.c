@@ -11,12 +11,18 @@
 #include "exec.h"
 #include "shadow.h"
 
-enum { GAP_BYTES = 512, ALIGN_BYTES = 256, FREED_KEPT = 1024 };
+enum {
+    GAP_BYTES = 512,
+    ALIGN_BYTES = 256,
+    FREED_KEPT = 1024,
+    SMALL_BYTES = 64 << 10, /* below, no mapping of its own */
+    HEAP_BYTES = 8 << 20    /* of a kernel's malloc, CUDA's default */
+};
 
 struct device_memory {
     struct allocation **list;
     int count, room, freed;
-    uint64_t next, used, capacity;
+    uint64_t next, used, capacity, heap_used;
     uint32_t accesses;
 };
 
@@ -30,9 +36,12 @@ struct device_memory *memory_create(uint64_t capacity_bytes)
 
 static void host_free(struct allocation *a)
 {
-    if (a->host != NULL)
+    if (a->mapped)
         munmap(a->host, (size_t)a->bytes + GAP_BYTES);
+    else
+        free(a->host);
     a->host = NULL;
+    a->mapped = false;
     shadow_free(a->shadow);
     a->shadow = NULL;
 }
@@ -54,14 +63,17 @@ uint64_t memory_allocate(struct device_memory *memory, uint64_t bytes, const cha
     if (bytes == 0 || bytes > memory->capacity - memory->used || bytes > SIZE_MAX / 2)
         return 0;
     /* one gap more than asked for: wide host reads near the end stay inside */
-    void *host = mmap(NULL, (size_t)bytes + GAP_BYTES, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (host == MAP_FAILED)
+    bool mapped = bytes >= SMALL_BYTES;
+    void *host = mapped ? mmap(NULL, (size_t)bytes + GAP_BYTES, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                        : calloc((size_t)bytes + GAP_BYTES, 1);
+    if (host == MAP_FAILED || host == NULL)
         return 0;
     struct allocation *a = xcalloc(1, sizeof *a);
     a->address = memory->next;
     a->bytes = bytes;
     a->host = host;
+    a->mapped = mapped;
     snprintf(a->label, sizeof a->label, "%s", label);
     memory->next +=
         ((bytes + ALIGN_BYTES - 1) & ~(uint64_t)(ALIGN_BYTES - 1)) + GAP_BYTES;
@@ -116,6 +128,36 @@ int memory_release(struct device_memory *memory, uint64_t address)
     host_free(a);
     drop_freed(memory);
     return 0;
+}
+
+uint64_t memory_heap_allocate(struct device_memory *memory, uint64_t bytes,
+                              const struct allocation *made, bool watch)
+{
+    if (bytes > HEAP_BYTES - memory->heap_used)
+        return 0;
+    uint64_t address = memory_allocate(memory, bytes, "malloc'ed memory");
+    struct allocation *a = address != 0 ? memory_find(memory, address, 1) : NULL;
+    if (a == NULL)
+        return 0;
+    a->heap = true;
+    memcpy(a->made_by, made->made_by, sizeof a->made_by);
+    memcpy(a->made_file, made->made_file, sizeof a->made_file);
+    a->made_line = made->made_line;
+    memory->heap_used += bytes;
+    if (watch)
+        memory_watch(a, true);
+    return address;
+}
+
+bool memory_heap_release(struct device_memory *memory, uint64_t address,
+                         const char *freed_by)
+{
+    struct allocation *a = memory_find(memory, address, 1);
+    if (a == NULL || !a->heap || a->address != address)
+        return false;
+    memory->heap_used -= a->bytes;
+    snprintf(a->freed_by, sizeof a->freed_by, "%s", freed_by);
+    return memory_release(memory, address) == 0;
 }
 
 uint64_t memory_used(const struct device_memory *memory)

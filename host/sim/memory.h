@@ -11,10 +11,15 @@
 struct allocation {
     uint64_t address, bytes;
     uint8_t *host;
-    bool read_only;        /* .const, kernel_info */
-    bool freed;            /* kept for use-after-free messages */
-    char label[64];        /* "cuMemAlloc #3" or the variable's name */
-    struct shadow *shadow; /* of the checks, or NULL */
+    bool read_only;      /* .const, kernel_info */
+    bool freed;          /* kept for use-after-free messages */
+    bool heap;           /* of a kernel's malloc */
+    bool mapped;         /* host memory is from mmap */
+    char made_file[256]; /* heap: where malloc was called */
+    int made_line;
+    char made_by[160], freed_by[160]; /* heap: which thread, where */
+    char label[64];                   /* "cuMemAlloc #3" or the variable's name */
+    struct shadow *shadow;            /* of the checks, or NULL */
 };
 
 struct device_memory;
@@ -22,6 +27,11 @@ struct device_memory *memory_create(uint64_t capacity_bytes);
 void memory_destroy(struct device_memory *memory);
 /* 0 = out of memory. Pages are taken from the host when touched. */
 uint64_t memory_allocate(struct device_memory *memory, uint64_t bytes, const char *label);
+/* malloc and free of a kernel. made: whose made_* are copied. 0: the heap is full. False: not a live block of it. */
+uint64_t memory_heap_allocate(struct device_memory *memory, uint64_t bytes,
+                              const struct allocation *made, bool watch);
+bool memory_heap_release(struct device_memory *memory, uint64_t address,
+                         const char *freed_by);
 /* 0 good, 1 never allocated, 2 already freed */
 int memory_release(struct device_memory *memory, uint64_t address);
 uint64_t memory_used(const struct device_memory *memory);

@@ -3,7 +3,9 @@
  * decode them. */
 #include "access.h"
 #include "check.h"
+#include "decode_parts.h"
 #include "run.h"
+#include "syscall.h"
 
 static bool word_is(const struct mods *mods, int i, const char *word)
 {
@@ -232,6 +234,37 @@ static bool decode_indirect(struct decoder *dec, const struct ptx_call *call,
     return decode_src(dec, &call->callee, PTX_U64, &op->s[0]);
 }
 
+/* A function of the driver: an instruction like others. What it does depends on the order
+ * of blocks. */
+static bool decode_syscall(struct decoder *dec, const struct ptx_call *call,
+                           const struct syscall *s, struct op *op)
+{
+    struct syscall_op *o = decode_alloc(dec, sizeof *o);
+    struct param_place place;
+    if (call->arg_count != s->arg_count || call->ret_count > (s->ret_bytes != 0))
+        return decode_fail(dec, "`%s` takes %d arguments", s->name, s->arg_count);
+    for (int i = 0; i < s->arg_count; i++) {
+        if (!call_area(dec, &call->arg[i], &place))
+            return false;
+        if (place.stride < s->arg_bytes[i])
+            return decode_fail(dec, "argument %d is too small", i + 1);
+        o->arg[i].area = place.area;
+        o->arg[i].stride = place.stride;
+    }
+    if (call->ret_count == 1) {
+        if (!call_area(dec, &call->ret[0], &place))
+            return false;
+        o->ret.area = place.area;
+        o->ret.stride = place.stride;
+        o->has_ret = true;
+    }
+    op->kind = OP_PLAIN;
+    op->fn = s->fn;
+    op->extra = o;
+    dec->code->float_atomics = true;
+    return true;
+}
+
 static bool decode_call(struct decoder *dec, const struct ptx_insn *in,
                         const struct mods *mods, struct op *op)
 {
@@ -250,6 +283,8 @@ static bool decode_call(struct decoder *dec, const struct ptx_insn *in,
         if (call->callee.kind != PTX_OPERAND_SYMBOL ||
             strcmp(f->name, call->callee.symbol) != 0)
             continue;
+        if (f->is_declaration && syscall_find(f->name) != NULL)
+            return decode_syscall(dec, call, syscall_find(f->name), op);
         if (f->is_entry || f->is_declaration)
             return decode_fail(dec, "`%s` is %s", f->name,
                                f->is_entry ? "a kernel" : "not defined here");
@@ -268,8 +303,10 @@ static const struct op_row rows[] = {
      decode_branch_table},
     {"ret", "ret{.uni};", NULL, MOD_UNI, SIM_PIPE_CONTROL, 0, 0, decode_exit},
     {"exit", "exit;", NULL, 0, SIM_PIPE_CONTROL, 0, 0, decode_exit},
-    {"call", "call{.uni} (ret), function, (arguments);", NULL, MOD_UNI, SIM_PIPE_CONTROL,
-     0, 0, decode_call},
+    {"call",
+     "call{.uni} (ret), function, (arguments);  function: of the module, a pointer, or "
+     "vprintf, __assertfail, malloc, free",
+     NULL, MOD_UNI, SIM_PIPE_CONTROL, 0, 0, decode_call},
     {"trap", "trap;", NULL, 0, SIM_PIPE_CONTROL, 0, 0, decode_trap},
     {"brkpt", "brkpt;", NULL, 0, SIM_PIPE_CONTROL, 0, 0, decode_trap},
     {"nanosleep", "nanosleep.u32 t;", ".u32", MOD_TYPE, SIM_PIPE_CONTROL, 1, 1,

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "../cuda/cuda_api.h"
 #include "../error.h"
@@ -26,6 +27,7 @@ struct sim_options {
     uint64_t max_faults; /* stop collecting after so many (default 16) */
     uint64_t step_limit; /* warp instructions that a block may take, a poll counted as
                             100; 0 = 2^28, 2^27 with checks; UINT64_MAX = no limit */
+    FILE *output; /* of printf in kernels; NULL = stdout */
 };
 void sim_configure(const struct sim_options *options);
 void sim_set_check(bool check);
@@ -74,7 +76,7 @@ struct sim_fault {
     int line;
     unsigned block[3], thread[3];
     uint64_t address;
-    char detail[240]; /* "4-byte load at 0x..., 4 bytes past buffer [0x.., 0x..)" */
+    char detail[400]; /* "4-byte load at 0x..., 4 bytes past buffer [0x.., 0x..)" */
 };
 
 /* Instruction classes for the mix: the pipe that would run them. */
@@ -160,6 +162,11 @@ struct sim_report {
     double host_seconds; /* what the simulation itself took */
 };
 const struct sim_report *sim_last_report(void);
+
+/* Memory that was allocated and never freed, on the current device: device memory, and
+ * blocks of a kernel's malloc. Up to `most` faults of kind SIM_LEAK; returns how many
+ * there are. */
+int sim_leaks(struct sim_fault *faults, int most);
 
 /* Text of the last load failure (unsupported instruction, broken image): the
  * CUDA API can only say CUDA_ERROR_INVALID_PTX. Empty when none. */

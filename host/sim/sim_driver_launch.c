@@ -302,6 +302,7 @@ static CUresult run(CUfunction f, const struct shape *shape, const uint8_t *para
         .listeners = {&counters_listener, &async_check_listener, &check_listener,
                       &mask_check_listener},
         .listener_count = sim_state.options.check ? 4 : 1,
+        .output = sim_state.options.output,
         .faults = last.faults,
         .max_faults = (int)sim_state.options.max_faults,
     };

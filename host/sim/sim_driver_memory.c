@@ -170,3 +170,36 @@ CUresult sim_fill_u32(CUdeviceptr to, unsigned value, size_t count)
     note_written(to, count * 4);
     return CUDA_SUCCESS;
 }
+
+/* --- leaks ------------------------------------------------------------------------ */
+
+struct leaks {
+    struct sim_fault *faults;
+    int count, most;
+};
+
+static void note_leak(void *context, struct allocation *a)
+{
+    struct leaks *leaks = context;
+    if (a->freed || (!a->heap && strncmp(a->label, "cuMemAlloc", 10) != 0))
+        return;
+    if (leaks->count++ >= leaks->most)
+        return;
+    struct sim_fault *fault = &leaks->faults[leaks->count - 1];
+    *fault =
+        (struct sim_fault){.kind = SIM_LEAK, .address = a->address, .line = a->made_line};
+    memcpy(fault->file, a->made_file, sizeof fault->file);
+    snprintf(fault->detail, sizeof fault->detail,
+             "%llu bytes of %s at 0x%llx%s%s were "
+             "never freed",
+             (unsigned long long)a->bytes, a->label, (unsigned long long)a->address,
+             a->heap ? ", by " : "", a->made_by);
+}
+
+int sim_leaks(struct sim_fault *faults, int most)
+{
+    struct leaks leaks = {.faults = faults, .most = most};
+    if (sim_ready() == CUDA_SUCCESS)
+        memory_each(sim_state.current->memory, note_leak, &leaks);
+    return leaks.count;
+}

@@ -1,5 +1,6 @@
 /* sim_driver_module.c - images become modules: variables placed in memory,
  * kernels decoded when they are first asked for. */
+#include "run.h"
 #include "sim_parts.h"
 
 #include <stdio.h>
@@ -65,8 +66,25 @@ static CUresult place_variables(struct CUmod_st *module)
     return CUDA_SUCCESS;
 }
 
-/* Addresses of variables inside the initial data of others. A generic address
+/* What a variable's name, or a function's, stands for in initial data. A generic address
  * is the same number here: .global and .const have no window of their own. */
+static bool find_address(const struct CUmod_st *module, const char *name,
+                         uint64_t *address)
+{
+    const struct symbol *variable = symbol_find(module, name);
+    if (variable != NULL) {
+        *address = variable->address;
+        return true;
+    }
+    for (int i = 0; i < module->ptx->function_count; i++)
+        if (strcmp(module->ptx->functions[i]->name, name) == 0) {
+            *address = SIM_FUNCTION_BASE + (uint64_t)i * SIM_FUNCTION_STEP;
+            return true;
+        }
+    return false;
+}
+
+/* Addresses inside initial data. */
 static CUresult relocate_variables(struct CUmod_st *module)
 {
     for (int i = 0; i < module->ptx->var_count; i++) {
@@ -78,14 +96,16 @@ static CUresult relocate_variables(struct CUmod_st *module)
             memory_find(module->context->memory, self->address, self->bytes);
         for (int r = 0; r < var->reloc_count; r++) {
             const struct ptx_reloc *reloc = &var->relocs[r];
-            const struct symbol *target = symbol_find(module, reloc->symbol);
-            if (!target || !a || reloc->offset_bytes > self->bytes ||
+            uint64_t target = 0;
+            if (!find_address(module, reloc->symbol, &target) || !a ||
+                reloc->offset_bytes > self->bytes ||
                 self->bytes - reloc->offset_bytes < 8)
-                return sim_refuse(CUDA_ERROR_INVALID_PTX,
-                                  "%s:%d: the address of %s in the initial data of %s is "
-                                  "not supported: no such variable in this module",
-                                  module->ptx->name, var->line, reloc->symbol, var->name);
-            uint64_t value = target->address + (uint64_t)reloc->addend;
+                return sim_refuse(
+                    CUDA_ERROR_INVALID_PTX,
+                    "%s:%d: the address of %s in the initial data of %s is "
+                    "not supported: neither a variable nor a function of this module",
+                    module->ptx->name, var->line, reloc->symbol, var->name);
+            uint64_t value = target + (uint64_t)reloc->addend;
             memcpy(a->host + reloc->offset_bytes, &value, sizeof value);
         }
     }
