@@ -11,15 +11,15 @@ function mark(line) {
 }
 function begin_kernel() {
     grid = block = fault = result = lines = ""
-    shared = count = cooperative = line_count = 0
+    shared = count = cooperative = freed = line_count = 0
 }
 function end_kernel(    stem) {
     stem = FILENAME
     sub(/.*\//, "", stem)
     sub(/\.cu$/, "", stem)
-    printf "    {\"%s\", \"%s\", \"%s\", \"%s\", %s, %s, %d, %d, %d, {%s}, %d},\n", \
+    printf "    {\"%s\", \"%s\", \"%s\", \"%s\", %s, %s, %d, %d, %d, %d, {%s}, %d},\n", \
         stem, name, fault, result, shape(grid), shape(block), shared, count, cooperative, \
-        line_count ? lines : "0", line_count
+        freed, line_count ? lines : "0", line_count
     begin_kernel()
     name = ""
 }
@@ -39,6 +39,7 @@ BEGIN {
         if ($i == "n") count = $(i + 1)
     }
     cooperative = $0 ~ / cooperative/
+    freed = $0 ~ / freed/
     next
 }
 /fault: / { fault = $3 }

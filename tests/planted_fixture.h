@@ -10,7 +10,7 @@ struct planted {
     const char *file, *name, *fault, *result;
     unsigned grid[3], block[3], shared_bytes;
     int n; /* 0: the number of threads */
-    int cooperative;
+    int cooperative, freed;
     int lines[16], line_count; /* that may be named */
 };
 extern const struct planted planted[];
@@ -66,6 +66,8 @@ static inline const struct planted_run *planted_launch(const struct planted *p,
     CUdeviceptr in = allocate(bytes), out = allocate(bytes), work = allocate(bytes);
     GOOD(cu->copy_to_device(in, run.in, bytes));
     GOOD(cu->fill_u8(work, 0, bytes));
+    if (p->freed)
+        GOOD(cu->memory_free(work));
     void *parameters[] = {&in, &out, &work, &run.n};
     if (p->cooperative)
         run.launch =
@@ -80,8 +82,14 @@ static inline const struct planted_run *planted_launch(const struct planted *p,
     run.fault_count = report->fault_count;
     if (run.fault_count > 0)
         run.fault = report->faults[0];
-    if (run.sync == CUDA_SUCCESS)
-        GOOD(cu->copy_to_host(run.out, out, bytes));
+    if (run.sync != CUDA_SUCCESS)
+        return &run;
+    GOOD(cu->copy_to_host(run.out, out, bytes));
+    GOOD(cu->memory_free(in));
+    GOOD(cu->memory_free(out));
+    if (!p->freed)
+        GOOD(cu->memory_free(work));
+    run.fault_count += sim_leaks(&run.fault, 1);
     return &run;
 }
 

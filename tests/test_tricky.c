@@ -61,6 +61,27 @@ static int first_half_twice(const int *in, int n, int b, int i)
     return in[i % (n / 2)];
 }
 
+static int first_third_thrice(const int *in, int n, int b, int i)
+{
+    (void)b;
+    return in[i % (n / 3)];
+}
+
+static int twice(const int *in, int n, int b, int i)
+{
+    (void)n, (void)b;
+    return 2 * in[i];
+}
+
+static int least(const int *in, int n, int b, int i)
+{
+    int value = in[0];
+    (void)b, (void)i;
+    for (int k = 1; k < n; k++)
+        value = in[k] < value ? in[k] : value;
+    return value;
+}
+
 static int sum_of_halves(const int *in, int n, int b, int i)
 {
     (void)b;
@@ -154,7 +175,8 @@ static const struct {
     REFERENCE(sum_of_halves), REFERENCE(warp_sum),     REFERENCE(block_sum),
     REFERENCE(grid_sum),      REFERENCE(warp_scan),    REFERENCE(block_scan),
     REFERENCE(grid_scan),     REFERENCE(transpose_64), REFERENCE(histogram_8),
-    REFERENCE(even_count),    REFERENCE(even_first),   REFERENCE(warp_matches),
+    REFERENCE(even_count),    REFERENCE(even_first),   REFERENCE(first_third_thrice),
+    REFERENCE(twice),         REFERENCE(least),        REFERENCE(warp_matches),
 };
 
 static void expect_right(const struct planted *p, int threads, bool check)

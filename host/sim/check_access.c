@@ -48,7 +48,7 @@ static void other_thread(const struct scan *x, const struct entry *e, uint32_t i
 /* Lane's access and an earlier one are without order. `id` 0: nobody knows whose. */
 static void raise_race(const struct scan *x, uint32_t lane, uint32_t id, bool wrote)
 {
-    char who[160] = "other threads, as did this one,";
+    char who[192] = "other threads, as did this one,";
     const char *what = wrote ? "wrote" : "read";
     if (id != 0)
         other_thread(x, check_entry(x->log, id), id, who, sizeof who);

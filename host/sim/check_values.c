@@ -18,6 +18,7 @@ enum rule {
     RULE_ALL,
     RULE_AND, /* of predicates: a defined false decides */
     RULE_OR,  /* a defined true does */
+    RULE_MMA, /* undefined if all sums to add to are: rows of a tile may be of no use */
     RULE_DEFINES,
     RULE_SHUFFLE,
     RULE_LOAD,
@@ -33,7 +34,7 @@ static const struct {
     {"mov", RULE_ALL},          {"selp", RULE_ALL},         {"slct", RULE_ALL},
     {"prmt", RULE_ALL},         {"bfi", RULE_ALL},          {"shf", RULE_ALL},
     {"and", RULE_ALL},          {"or", RULE_ALL},           {"xor", RULE_ALL},
-    {"lop3", RULE_ALL},         {"cvt", RULE_ALL},          {"mma", RULE_ALL},
+    {"lop3", RULE_ALL},         {"cvt", RULE_ALL},          {"mma", RULE_MMA},
     {"shfl", RULE_SHUFFLE},     {"vote", RULE_DEFINES},     {"match", RULE_DEFINES},
     {"redux", RULE_DEFINES},    {"elect", RULE_DEFINES},    {"activemask", RULE_DEFINES},
     {"prefetch", RULE_DEFINES}, {"stmatrix", RULE_DEFINES}, {"ld", RULE_LOAD},
@@ -51,6 +52,12 @@ static enum rule rule_of(const struct ptx_insn *in)
         if (strcmp(base, "or") == 0)
             return RULE_OR;
     }
+    if (in->suffix_count > 0 && strcmp(base, "wmma") == 0 &&
+        strcmp(in->suffix[0], "mma") == 0)
+        return RULE_MMA;
+    if (in->suffix_count > 0 && strcmp(base, "mma") == 0 &&
+        strncmp(in->suffix[0], "sp", 2) == 0)
+        return RULE_ALL;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(rules[i].base, base) == 0)
             return rules[i].rule;
@@ -65,11 +72,6 @@ void check_origin(const struct access *a, struct origin *origin)
     for (uint32_t l = 0; l < LANES; l++)
         if (a->mask >> l & 1)
             origin->address[l] = check_address(a, l);
-}
-
-static bool is_shuffle(const struct origin *origin)
-{
-    return origin->op->kind == OP_WARP_SYNC;
 }
 
 static const char *space_text(uint8_t space)
@@ -89,17 +91,19 @@ void check_undefined(struct warp *w, int lane, const struct origin *origin,
     const struct code *code = w->code, *entry = launch->code;
     uint32_t pc = w->pc;
     char where[80], place[40] = "";
+    bool shuffled = false;
     if (check->has_pending || w->worker->stop)
         return;
     check_where(launch, &code->ops[pc], where, sizeof where);
     if (origin->op >= entry->ops && origin->op < entry->ops + entry->op_count) {
+        shuffled = entry->uses[origin->op->pc].rule == RULE_SHUFFLE;
         w->code = entry;
         w->pc = origin->op->pc;
     }
     uint64_t address = origin->address[lane];
     if (origin->space != PTX_REG)
         snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)address);
-    if (is_shuffle(origin))
+    if (shuffled)
         sim_raise(
             w, SIM_BAD_MASK, lane, 0,
             "takes the value of a lane that does not take part in the shuffle; what "
@@ -277,6 +281,18 @@ static uint32_t decided(const struct check_block *c, const struct warp *w,
     return lanes;
 }
 
+/* Lanes that have a defined sum to add to: the last sources, as many as results. */
+static uint32_t defined_sums(const struct check_block *c, const struct warp *w,
+                             const struct op *op)
+{
+    const struct value_use *u = &w->code->uses[op->pc];
+    const uint32_t *v = w->code->value_list + u->first;
+    uint32_t lanes = 0;
+    for (uint32_t i = u->reads > u->writes ? u->reads - u->writes : 0; i < u->reads; i++)
+        lanes |= defined_of(c, w)[v[i]];
+    return lanes;
+}
+
 /* Some lanes have undefined sources. Returns the lanes whose results are undefined. */
 static uint32_t undefined_results(struct check_block *c, struct warp *w,
                                   const struct op *op, uint32_t all, uint32_t any)
@@ -289,6 +305,8 @@ static uint32_t undefined_results(struct check_block *c, struct warp *w,
         return w->mask & ~any;
     if (rule == RULE_AND || rule == RULE_OR)
         return w->mask & ~all & ~decided(c, w, op, rule == RULE_OR);
+    if (rule == RULE_MMA)
+        return w->mask & ~defined_sums(c, w, op);
     if (rule == RULE_STORE)
         store_undefined(c, w, op);
     else if (rule == RULE_LOAD || rule == RULE_ATOMIC)

@@ -162,3 +162,91 @@ KERNEL(lock_without_fence)
     work[0] += in[blockIdx.x]; /* FAULT */
     atomicExch(&work[1], 0);
 }
+
+/* The flag is set by one thread, but nobody has waited for the others of its block.
+ * launch: grid 2, block 64
+ * fault: race_global */
+KERNEL(no_barrier_before_flag)
+{
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        work[t] = in[t]; /* FAULT */
+        __threadfence();
+        if (t == 0)
+            atomicExch(&work[n - 1], 1);
+    } else {
+        if (t == 0)
+            while (atomicAdd(&work[n - 1], 0) == 0)
+                ;
+        __threadfence();
+        __syncthreads();
+        out[t] = work[t]; /* FAULT */
+    }
+}
+
+/* One thread waits for the flag, the others do not wait for it.
+ * launch: grid 2, block 64
+ * fault: race_global */
+KERNEL(no_barrier_after_flag)
+{
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        work[t] = in[t]; /* FAULT */
+        __threadfence();
+        __syncthreads();
+        if (t == 0)
+            atomicExch(&work[n - 1], 1);
+    } else {
+        if (t == 63)
+            while (atomicAdd(&work[n - 1], 0) == 0)
+                ;
+        __threadfence();
+        out[t] = work[t]; /* FAULT */
+    }
+}
+
+/* Two kinds of data behind two flags; the reader looks at the wrong one.
+ * launch: grid 2, block 1, n 8
+ * fault: race_global */
+KERNEL(wrong_flag)
+{
+    if (blockIdx.x == 0) {
+        work[0] = in[0];
+        __threadfence();
+        atomicExch(&work[4], 1);
+        work[1] = in[1]; /* FAULT */
+        __threadfence();
+        atomicExch(&work[5], 1);
+    } else {
+        while (atomicAdd(&work[4], 0) == 0)
+            ;
+        __threadfence();
+        out[0] = work[1]; /* FAULT */
+    }
+}
+
+/* Rows of two blocks overlap by one.
+ * launch: grid 2, block 65, n 130
+ * fault: race_global */
+KERNEL(overlapping_tiles)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    work[i] = in[i] + (int)blockIdx.x; /* FAULT */
+}
+
+/* A barrier for the grid by hand that forgets to fence.
+ * launch: grid 2, block 32, n 128
+ * fault: race_global */
+KERNEL(grid_barrier_without_fence)
+{
+    int t = threadIdx.x, i = blockIdx.x * 32 + t;
+    work[i] = in[i]; /* FAULT */
+    __syncthreads();
+    if (t == 0) {
+        atomicAdd(&work[n - 1], 1);
+        while (atomicAdd(&work[n - 1], 0) < 2)
+            ;
+    }
+    __syncthreads();
+    out[i] = work[63 - i]; /* FAULT */
+}

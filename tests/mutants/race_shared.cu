@@ -252,3 +252,117 @@ KERNEL(broadcast_overtakes)
     }
     out[t] = sum;
 }
+
+/* Everybody writes its own value into one place.
+ * launch: grid 1, block 64
+ * fault: race_shared */
+KERNEL(last_writer_wins)
+{
+    __shared__ int winner;
+    int t = threadIdx.x;
+    winner = in[t]; /* FAULT */
+    __syncthreads();
+    out[t] = winner;
+}
+
+/* 16-byte loads of what single stores have just written.
+ * launch: grid 1, block 64, n 64
+ * fault: race_shared */
+KERNEL(vector_over_scalars)
+{
+    __shared__ __align__(16) float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t]; /* FAULT */
+    if (t < 16) {
+        float4 v = ((const float4 *)tile)[15 - t]; /* FAULT */
+        out[t] = (int)(v.x + v.y + v.z + v.w);
+    }
+}
+
+/* The copy for the next round is begun while other warps still read the buffer.
+ * launch: grid 1, block 64, n 256
+ * fault: race_shared */
+KERNEL(copy_over_readers)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    unsigned to = (unsigned)__cvta_generic_to_shared(&tile[t]);
+    for (int k = 0; k < n; k += 64) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), /* FAULT */
+                     "l"(in + k + t)
+                     : "memory");
+        asm volatile("cp.async.wait_all;" ::: "memory"); /* FAULT */
+        __syncthreads();
+        out[k + t] = tile[63 - t]; /* FAULT */
+    }
+}
+
+/* The consumer waits for the wrong phase of the mbarrier: it is let in at once.
+ * launch: grid 1, block 64
+ * fault: race_shared */
+KERNEL(wrong_parity)
+{
+    __shared__ unsigned long long barrier;
+    __shared__ int value[32];
+    int t = threadIdx.x, over = 0;
+    unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+    if (t == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(at) : "memory");
+    value[t % 32] = 0;
+    __syncthreads();
+    if (t < 32) {
+        value[t] = in[t]; /* FAULT */
+        asm volatile("{.reg .b64 s; mbarrier.arrive.shared.b64 s, [%0];}" ::"r"(at)
+                     : "memory");
+    } else {
+        while (!over)
+            asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 1;"
+                         "selp.s32 %0, 1, 0, p;}"
+                         : "=r"(over)
+                         : "r"(at)
+                         : "memory");
+        out[t] = value[t - 32]; /* FAULT */
+    }
+}
+
+/* bar.arrive tells that the slot is full before it is filled.
+ * launch: grid 1, block 64
+ * fault: race_shared */
+KERNEL(arrives_too_early)
+{
+    __shared__ int slot[32];
+    int t = threadIdx.x;
+    if (t < 32) {
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+        slot[t] = in[t]; /* FAULT */
+    } else {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        out[t] = slot[t - 32]; /* FAULT */
+    }
+}
+
+/* Lanes that go two ways meet at no __syncwarp().
+ * launch: grid 1, block 32
+ * fault: race_shared */
+KERNEL(diverged_lanes)
+{
+    __shared__ int tile[32];
+    int t = threadIdx.x;
+    if (t < 16)
+        tile[t] = in[t]; /* FAULT */
+    else
+        out[t] = tile[t - 16]; /* FAULT */
+}
+
+/* __syncwarp() for the even lanes only, and the odd ones read.
+ * launch: grid 1, block 32
+ * fault: race_shared */
+KERNEL(syncwarp_of_half)
+{
+    __shared__ int tile[32];
+    int t = threadIdx.x;
+    tile[t] = in[t]; /* FAULT */
+    if (t % 2 == 0)
+        __syncwarp(0x55555555);
+    out[t] = tile[t ^ 1]; /* FAULT */
+}

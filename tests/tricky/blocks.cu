@@ -217,3 +217,127 @@ KERNEL(filled_private_array)
         list[(i + t) % 8] = in[t] + i;
     out[t] = list[(t % 8 + t) % 8] - t % 8;
 }
+
+/* One room, used as numbers, then as bytes, then as numbers.
+ * launch: grid 1, block 64
+ * result: reverse_64 */
+KERNEL(room_of_many_uses)
+{
+    __shared__ int room[64];
+    int t = threadIdx.x;
+    room[t] = in[t];
+    __syncthreads();
+    int mine = room[63 - t];
+    __syncthreads();
+    ((unsigned char *)room)[t] = (unsigned char)mine;
+    __syncthreads();
+    mine = ((unsigned char *)room)[63 - t];
+    __syncthreads();
+    room[t] = mine;
+    __syncthreads();
+    out[t] = room[63 - t];
+}
+
+/* All who find something write the same into one flag.
+ * launch: grid 1, block 64
+ * result: copy */
+KERNEL(same_value_by_all)
+{
+    __shared__ int found;
+    int t = threadIdx.x;
+    if (t == 0)
+        found = 0;
+    __syncthreads();
+    if (in[t] > 50)
+        found = 1;
+    __syncthreads();
+    out[t] = found ? in[t] : -1;
+}
+
+/* Structures with padding to global memory and back.
+ * launch: grid 1, block 32, n 64
+ * result: copy */
+KERNEL(padding_to_global)
+{
+    struct item {
+        short tag;
+        int value;
+    };
+    struct item mine, *items = (struct item *)work;
+    int t = threadIdx.x;
+    mine.tag = (short)in[t];
+    mine.value = in[t + 32];
+    items[t] = mine;
+    __syncthreads();
+    out[t] = items[t].tag;
+    out[t + 32] = items[t].value;
+}
+
+/* The smallest value and where it is: both go through shuffles and memory.
+ * launch: grid 1, block 128
+ * result: least */
+KERNEL(argument_of_least)
+{
+    __shared__ int values[4], places[4];
+    int t = threadIdx.x, value = in[t], place = t;
+    for (int d = 16; d > 0; d /= 2) {
+        int other = __shfl_down_sync(0xffffffff, value, d);
+        int there = __shfl_down_sync(0xffffffff, place, d);
+        if (other < value) {
+            value = other;
+            place = there;
+        }
+    }
+    if (t % 32 == 0) {
+        values[t / 32] = value;
+        places[t / 32] = place;
+    }
+    __syncthreads();
+    if (t < 4) {
+        value = values[t];
+        place = places[t];
+        for (int d = 2; d > 0; d /= 2) {
+            int other = __shfl_down_sync(0x0000000f, value, d);
+            int there = __shfl_down_sync(0x0000000f, place, d);
+            if (other < value) {
+                value = other;
+                place = there;
+            }
+        }
+        if (t == 0)
+            places[0] = place;
+    }
+    __syncthreads();
+    out[t] = in[places[0]];
+}
+
+/* Warps wait for one another by an atomic counter instead of a barrier.
+ * launch: grid 1, block 64
+ * result: reverse_64 */
+KERNEL(counter_instead_of_barrier)
+{
+    __shared__ int tile[64], arrived;
+    int t = threadIdx.x;
+    if (t == 0)
+        arrived = 0;
+    __syncthreads();
+    tile[t] = in[t];
+    __threadfence_block();
+    atomicAdd(&arrived, 1);
+    while (atomicAdd(&arrived, 0) < 64)
+        ;
+    __threadfence_block();
+    out[t] = tile[63 - t];
+}
+
+/* A grid-stride loop of 16-byte vectors and a tail.
+ * launch: grid 2, block 32, n 1022
+ * result: copy */
+KERNEL(vectors_and_tail)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = i; k < n / 4; k += 64)
+        ((float4 *)out)[k] = ((const float4 *)in)[k];
+    for (int k = n / 4 * 4 + i; k < n; k += 64)
+        out[k] = in[k];
+}

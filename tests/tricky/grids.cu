@@ -250,3 +250,76 @@ KERNEL(float_sum_by_cas)
             out[k] = (int)sum;
     }
 }
+
+/* As a library's semaphore does it: one thread fences for its whole block.
+ * launch: grid 2, block 64
+ * result: first_half_twice */
+KERNEL(one_thread_fences)
+{
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        work[t] = out[t] = in[t];
+        __syncthreads();
+        if (t == 0) {
+            __threadfence();
+            atomicExch(&work[n - 1], 1);
+        }
+    } else {
+        if (t == 0) {
+            while (atomicAdd(&work[n - 1], 0) == 0)
+                ;
+            __threadfence();
+        }
+        __syncthreads();
+        out[64 + t] = work[t];
+    }
+}
+
+/* Each block finds room for what it keeps by one atomic.
+ * launch: grid 4, block 64
+ * result: even_count */
+KERNEL(room_by_atomic)
+{
+    __shared__ int kept, first;
+    int t = threadIdx.x, value = in[blockIdx.x * 64 + t], place = 0;
+    if (t == 0)
+        kept = 0;
+    __syncthreads();
+    if (value % 2 == 0)
+        place = atomicAdd(&kept, 1);
+    __syncthreads();
+    if (t == 0)
+        first = atomicAdd(&work[0], kept);
+    __syncthreads();
+    if (value % 2 == 0)
+        work[1 + first + place] = value;
+    __threadfence();
+    __syncthreads();
+    if (t == 0 && atomicAdd(&work[n - 1], 1) == 3) {
+        __threadfence();
+        for (int i = 0; i < n; i++)
+            out[i] = atomicAdd(&work[0], 0);
+    }
+}
+
+/* A chain of blocks: what the first released reaches the third by way of the second.
+ * launch: grid 3, block 32
+ * result: first_third_thrice */
+KERNEL(chain_of_flags)
+{
+    int t = threadIdx.x, b = blockIdx.x;
+    if (b > 0) {
+        if (t == 0)
+            while (atomicAdd(&work[40 + b], 0) == 0)
+                ;
+        __threadfence();
+        __syncthreads();
+    } else {
+        work[t] = in[t];
+    }
+    out[b * 32 + t] = b == 0 ? in[t] : work[t];
+    __threadfence();
+    __syncthreads();
+    if (t == 0)
+        atomicExch(&work[40 + b + 1], 1);
+}

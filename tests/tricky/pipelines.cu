@@ -90,3 +90,58 @@ KERNEL(ldmatrix_of_copies)
     for (int i = 0; i < 4; i++)
         out[32 * i + t] = matrix[i];
 }
+
+/* ldmatrix.x2 takes its rows from 16 lanes; the others' addresses mean nothing, nor does
+ * the half of the tile that nobody wrote.
+ * launch: grid 1, block 32, n 64
+ * result: copy */
+KERNEL(half_a_tile_of_matrices)
+{
+    __shared__ __align__(16) int tile[32][4];
+    int t = threadIdx.x, a, b;
+    tile[t / 2][t % 2 * 2] = in[2 * t];
+    tile[t / 2][t % 2 * 2 + 1] = in[2 * t + 1];
+    __syncwarp();
+    unsigned row = (unsigned)__cvta_generic_to_shared(tile[t]);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
+                 : "=r"(a), "=r"(b)
+                 : "r"(row)
+                 : "memory");
+    out[t] = a;
+    out[32 + t] = b;
+}
+
+/* A 16 x 8 x 8 product on the tensor cores in which only the first row of A counts; the
+ * rest of A is undefined, and the rest of the product is not used.
+ * launch: grid 1, block 32, n 8
+ * result: twice */
+KERNEL(one_row_of_a_product)
+{
+    __shared__ __align__(16) short a_tile[16][8], b_tile[8][8];
+    int t = threadIdx.x;
+    if (t < 8) {
+        a_tile[0][t] = t == 0 ? 0x4000 : 0; /* 2.0 */
+        for (int k = 0; k < 8; k++)
+            b_tile[t][k] = 0;
+    }
+    __syncwarp();
+    float sums[4] = {0, 0, 0, 0};
+    int group = t / 4, pair = t % 4 * 2;
+    const int *a_row = (const int *)&a_tile[group][pair];
+    const int *a_low = (const int *)&a_tile[group + 8][pair];
+    int b = *(const int *)&b_tile[group][pair];
+    if (pair == 0) /* column `group` of B is in[group], exact in half precision */
+        asm("{.reg .f32 f; .reg .b16 h; cvt.rn.f32.s32 f, %1; cvt.rn.f16.f32 h, f;"
+            "mov.b32 %0, {h, h};}"
+            : "=r"(b)
+            : "r"(in[group]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, "
+        "{%6}, {%0,%1,%2,%3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(*a_row), "r"(*a_low), "r"(b));
+    if (group == 0) {
+        out[pair] = (int)sums[0];
+        out[pair + 1] = (int)sums[1];
+    }
+}
