@@ -102,7 +102,7 @@ static void fill_rung(struct guest *g, const struct entry *entry, const char *pa
     info->version = KERNEL_INFO_VERSION;
     guest_plain_name(g->entry, info->name, sizeof info->name);
     snprintf(info->title, sizeof info->title, "%.90s", path);
-    info->bm = info->bn = info->bk = info->block_x = info->block_y = 1;
+    info->bk = info->block_x = info->block_y = 1;
     info->multiple_m = info->multiple_n = info->multiple_k = 1;
     bool narrow =
         info->in == KERNEL_F16 || info->in == KERNEL_BF16 || info->in == KERNEL_TF32;

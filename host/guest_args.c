@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bench/formula.h"
 #include "guest.h"
 
 /* --- types and layout ------------------------------------------------------------- */
@@ -220,6 +221,25 @@ static char *keep(char **at, const char *text)
     return copy;
 }
 
+/* --grid N/16,M/16: a block per tile of C, which lets the simulator run a sample. */
+static void find_tiles(struct guest *g)
+{
+    struct kernel_info *info = &g->rung.info;
+    char x = 0, y = 0;
+    int across = 1, down = 1;
+    const char *const *grid = g->call.grid;
+    info->bm = info->bn = 1;
+    if (!grid[1] || grid[2] || !formula_is_tiles(grid[0], &x, &across) ||
+        !formula_is_tiles(grid[1], &y, &down))
+        return;
+    if (!(x == 'N' && y == 'M') && !(x == 'M' && y == 'N'))
+        return;
+    g->call.tiled = g->call.gemm && g->call.beta == 0;
+    info->grid = x == 'N' ? KERNEL_GRID_X_IS_N : KERNEL_GRID_X_IS_M;
+    info->bn = x == 'N' ? across : down;
+    info->bm = x == 'N' ? down : across;
+}
+
 bool guest_parse_words(struct guest *g, const struct guest_words *w, struct error *err)
 {
     const char *const texts[] = {w->grid, w->block, w->cluster, w->args};
@@ -235,10 +255,14 @@ bool guest_parse_words(struct guest *g, const struct guest_words *w, struct erro
         room += texts[i] ? strlen(texts[i]) + 1 : 0;
     char *at = g->words = xmalloc(room);
     g->call.smem = w->smem;
-    return parse_types(&g->rung.info, w, err) && parse_layout(&g->call, w->layout, err) &&
-           parse_axes("grid", keep(&at, w->grid), g->call.grid, err) &&
-           parse_axes("block", keep(&at, w->block), g->call.block, err) &&
-           (!w->cluster || parse_axes("cluster", keep(&at, w->cluster), cluster, err)) &&
-           check_cluster(cluster, err) && parse_args(g, keep(&at, w->args), err) &&
-           parse_expect(g, w->expect, err);
+    bool good =
+        parse_types(&g->rung.info, w, err) && parse_layout(&g->call, w->layout, err) &&
+        parse_axes("grid", keep(&at, w->grid), g->call.grid, err) &&
+        parse_axes("block", keep(&at, w->block), g->call.block, err) &&
+        (!w->cluster || parse_axes("cluster", keep(&at, w->cluster), cluster, err)) &&
+        check_cluster(cluster, err) && parse_args(g, keep(&at, w->args), err) &&
+        parse_expect(g, w->expect, err);
+    if (good)
+        find_tiles(g);
+    return good;
 }

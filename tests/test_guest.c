@@ -76,6 +76,29 @@ Test(formula, says_what_is_wrong)
     }
 }
 
+Test(formula, knows_tiles_of_a_side)
+{
+    static const struct {
+        const char *text;
+        char side;
+        int tile;
+    } cases[] = {
+        {"N/16", 'N', 16}, {"m/128", 'M', 128}, {"ceil(K/7)", 'K', 7},
+        {"N", 0, 0},       {"N/16+1", 0, 0},    {"N/M", 0, 0},
+        {"4/16", 0, 0},    {"N/0", 0, 0},       {"ceil(N/16", 0, 0},
+        {"N/16)", 0, 0},   {"", 0, 0},          {"ceil(", 0, 0},
+        {"ceil()", 0, 0},  {"N/-3", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char side = 0;
+        int tile = 0;
+        bool is = formula_is_tiles(cases[i].text, &side, &tile);
+        cr_expect_eq(is, cases[i].tile > 0, "%s", cases[i].text);
+        cr_expect(!is || (side == cases[i].side && tile == cases[i].tile), "%s: %c %d",
+                  cases[i].text, side, tile);
+    }
+}
+
 /* --- words -------------------------------------------------------------------------- */
 
 static const struct guest_words usual = {
@@ -386,6 +409,69 @@ Test(guest, arguments_must_fit_the_parameters)
         guest_close(&g);
     }
     guest_free_entries(&list);
+}
+
+/* --- samples ------------------------------------------------------------------------ */
+
+/* One thread a cell of C, row by row of blocks (`by` rows) or column by column: what
+ * --grid N/8,M/8 promises, or not. Every cell is the sum over k of a b, with K = 8. */
+static const char matmul_text[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry mm(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n,\n"
+    "    .param .u32 by) {\n"
+    "    .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<6>; .reg .pred %p<4>;\n"
+    "    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c];\n"
+    "    ld.param.u32 %r1, [n]; ld.param.u32 %r2, [by];\n"
+    "    mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ctaid.y; mov.u32 %r5, %tid.x;\n"
+    "    mov.u32 %r6, %tid.y; setp.eq.u32 %p1, %r2, 1;\n"
+    "    selp.u32 %r7, %r4, %r3, %p1; selp.u32 %r8, %r3, %r4, %p1;\n"
+    "    mad.lo.u32 %r9, %r7, 8, %r6; mad.lo.u32 %r10, %r8, 8, %r5;\n"
+    "    mul.lo.u32 %r11, %r9, 8; mov.f32 %f1, 0f00000000; mov.u32 %r12, 0;\n"
+    "LOOP: add.u32 %r13, %r11, %r12; mad.lo.u32 %r14, %r12, %r1, %r10;\n"
+    "    mul.wide.u32 %rd4, %r13, 4; mul.wide.u32 %rd5, %r14, 4;\n"
+    "    add.u64 %rd6, %rd1, %rd4; add.u64 %rd7, %rd2, %rd5;\n"
+    "    ld.global.f32 %f2, [%rd6]; ld.global.f32 %f3, [%rd7];\n"
+    "    fma.rn.f32 %f1, %f2, %f3, %f1; add.u32 %r12, %r12, 1;\n"
+    "    setp.lt.u32 %p2, %r12, 8; @%p2 bra LOOP;\n"
+    "    mad.lo.u32 %r15, %r9, %r1, %r10; mul.wide.u32 %rd8, %r15, 4;\n"
+    "    add.u64 %rd9, %rd3, %rd8; st.global.f32 [%rd9], %f1; ret; }\n";
+
+Test(guest, sample_never_blames_a_kernel_for_its_order_of_blocks)
+{
+    static const struct {
+        const char *grid, *args;
+        bool sampled;
+    } cases[] = {{"N/8,M/8", "A,B,C,N,i:1", true},
+                 {"N/8,M/8", "A,B,C,N,i:0", false}, /* blocks walk the other way */
+                 {"8,8", "A,B,C,N,i:1", false}};
+    struct device device;
+    fixture_open("a100", 0, &device);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct guest g;
+        struct error err;
+        struct result result;
+        struct guest_words words = {
+            .grid = cases[i].grid, .block = "8,8", .args = cases[i].args};
+        cr_assert(parse(&g, words, &err), "%s", err.text);
+        g.image = (struct gpu_image){.data = (const unsigned char *)matmul_text};
+        g.call.entry = "mm";
+        g.rung.image = &g.image;
+        g.rung.call = &g.call;
+        struct kernel_info *info = &g.rung.info;
+        info->multiple_m = info->multiple_n = info->multiple_k = 1;
+        bench_run(&device, &g.rung, (struct size){64, 64, 8},
+                  &(struct bench_options){
+                      .verify = true, .alpha = 1, .seed = 3, .sample_blocks = 5},
+                  &result);
+        cr_expect_eq(result.verdict.kind, VERDICT_PASS, "case %zu: %s", i,
+                     result.verdict.reason);
+        cr_expect_eq(result.sampled, cases[i].sampled, "case %zu", i);
+        cr_expect_eq(result.verdict.cells, cases[i].sampled ? 5 * 64 : 64 * 64,
+                     "case %zu: %zu cells", i, result.verdict.cells);
+        result_free(&result);
+        guest_close(&g);
+    }
+    device_close(&device);
 }
 
 /* --- the real GPU's path ------------------------------------------------------------ */

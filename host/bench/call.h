@@ -43,6 +43,7 @@ struct call {
     int arg_count;
     bool by_columns[3]; /* how A, B, C lie in memory */
     bool cooperative;   /* all blocks must be there at once */
+    bool tiled;         /* --grid tells which tile of C a block computes (info.bm, .bn) */
     bool gemm;          /* C = alpha * A * B + beta * C is promised, and checked */
     double alpha, beta;
 };

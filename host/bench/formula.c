@@ -2,6 +2,7 @@
 #include "formula.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DEEPEST = 50 };
@@ -126,4 +127,17 @@ bool formula_evaluate(const char *text, struct size size, uint64_t *value,
         return fail(&r, "an operator or the end should stand");
     *value = (uint64_t)result;
     return true;
+}
+
+bool formula_is_tiles(const char *text, char *side, int *tile)
+{
+    char copy[40];
+    int used = 0, length = (int)strlen(text);
+    bool wrapped = strncmp(text, "ceil(", 5) == 0 && text[length - 1] == ')';
+    snprintf(copy, sizeof copy, "%.*s", wrapped ? length - 6 : length,
+             wrapped ? text + 5 : text);
+    if (sscanf(copy, "%c/%5d%n", side, tile, &used) != 2 || copy[used] != '\0')
+        return false;
+    *side = (char)toupper((unsigned char)*side);
+    return *tile > 0 && strchr("MNK", *side) != NULL;
 }

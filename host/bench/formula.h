@@ -17,4 +17,7 @@
 bool formula_evaluate(const char *text, struct size size, uint64_t *value,
                       struct error *err);
 
+/* Is it just a side cut into tiles, N/16 or ceil(M/128)? Then *side is 'M', 'N' or 'K'. */
+bool formula_is_tiles(const char *text, char *side, int *tile);
+
 #endif
