@@ -7,6 +7,7 @@
 
 #include "bench/npy.h"
 #include "report/counters.h"
+#include "report/explain.h"
 #include "report/style.h"
 #include "report/units.h"
 
@@ -41,6 +42,7 @@ void climb_bench_options(struct climb *climb, const struct rung *rung,
         .check_all = o->check_all,
         .verify = o->verify && !(rung->call && !rung->call->gemm),
         .counters = o->counters || o->json,
+        .explain = o->explain,
         .progress = progress_show,
         .progress_context = climb->doing,
     };
@@ -304,6 +306,8 @@ static bool run_all(struct climb *climb, struct error *err)
         climb_print_notes(climb);
     if (climb->text && o->counters)
         counters_print(climb->text, climb->rows, climb->row_count);
+    if (climb->text && o->explain)
+        explain_print(climb->text, climb->rows, climb->row_count);
     flush_text(climb);
     return written;
 }

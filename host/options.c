@@ -242,6 +242,13 @@ static bool take_counters(struct options *o, const char *value, struct error *er
     return true;
 }
 
+static bool take_explain(struct options *o, const char *value, struct error *err)
+{
+    (void)value, (void)err;
+    o->explain = true;
+    return true;
+}
+
 static bool take_no_color(struct options *o, const char *value, struct error *err)
 {
     (void)value, (void)err;
@@ -319,6 +326,8 @@ static const struct option_row rows[] = {
      0},
     {"counters", 0, NULL, NULL, take_counters,
      "what the simulator counted, under Nsight Compute's names", 0},
+    {"explain", 0, NULL, NULL, take_explain,
+     "what each memory instruction costs, and the worst access as a picture", 0},
     {"json", 0, "FILE|-", NULL, NULL,
      "one JSON object a line; with - nothing else goes to standard output", TEXT(json)},
     {"cu", 0, "FILE", NULL, NULL,

@@ -26,6 +26,8 @@ struct program {
     const uint32_t *in; /* first words of out before the launch, else zeros */
     int in_words;
     FILE *output; /* of printf, NULL: stdout */
+    bool explain; /* keep account of each memory instruction */
+    bool keep;    /* the driver's state, for a look at it */
 };
 
 /* What it did: valid until the next engine_run. */
@@ -145,6 +147,7 @@ static inline const struct outcome *engine_run(const struct program *p)
                                         .spec_count = 1,
                                         .threads = p->threads ? p->threads : 1,
                                         .check = p->check,
+                                        .explain = p->explain,
                                         .step_limit = p->step_limit,
                                         .output = p->output});
     const struct cuda_api *cu = sim_driver();
@@ -171,7 +174,8 @@ static inline const struct outcome *engine_run(const struct program *p)
         must(cu->memory_free(outcome.out_address), "cuMemFree");
     outcome.leak_count = sim_leaks(&outcome.leak, 1);
     free(text);
-    sim_configure(&(struct sim_options){0});
+    if (!p->keep)
+        sim_configure(&(struct sim_options){0});
     return &outcome;
 }
 

@@ -291,7 +291,7 @@ Test(counters, a_walk_along_rows_fetches_each_sector_once)
     cr_expect_eq(c.dram_bytes_read, 32 * 1024);
     cr_expect_eq(c.dram_bytes_write, 0);
     cr_expect_eq(b.op_counts.requests, 256);
-    cr_expect_eq(b.op_counts.sectors, 256 * 32);
+    cr_expect_eq(b.op_counts.cost, 256 * 32);
 }
 
 /* Lanes that are off must not matter, whatever their scratch addresses hold. */

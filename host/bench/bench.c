@@ -187,6 +187,15 @@ static void take_report(struct result *result, const struct device *device)
     result->counters = report->counters;
     result->occupancy = report->occupancy;
     result->bound_by = report->bound_by;
+    int count;
+    const struct sim_site *sites = sim_last_sites(&count);
+    free(result->sites);
+    result->sites = NULL;
+    result->site_count = count;
+    if (count > 0) {
+        result->sites = xmalloc((size_t)count * sizeof *sites);
+        memcpy(result->sites, sites, (size_t)count * sizeof *sites);
+    }
 }
 
 /* A rate above 1.15 x the peak, or a time of nothing, is a mistake somewhere. */
@@ -425,6 +434,7 @@ void bench_run(const struct device *device, const struct rung *rung, struct size
     const struct kernel_info *info = &rung->info;
     if (device->backend == BACKEND_SIM)
         sim_set_check(o->check_all);
+    sim_set_explain(o->explain);
     if (device->backend != BACKEND_CPU && device->cc < info->min_cc) {
         verdict_set(&result->verdict, VERDICT_LAUNCH_FAILED,
                     "this rung needs compute capability %d.%d, the device has %d.%d",
@@ -449,6 +459,9 @@ void bench_run(const struct device *device, const struct rung *rung, struct size
 void result_free(struct result *result)
 {
     free(result->faults);
+    free(result->sites);
+    result->sites = NULL;
+    result->site_count = 0;
     result->faults = NULL;
     result->fault_count = 0;
 }

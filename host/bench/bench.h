@@ -42,6 +42,7 @@ struct bench_options {
     bool check_all; /* --check: all simulator checks */
     bool verify;    /* false: no verdict, no rate */
     bool counters;
+    bool explain;               /* keep an account of each memory instruction */
     const struct matrix *a, *b; /* user's matrices, or NULL: seeded random */
     struct matrix *c;           /* where the result goes, or NULL */
     uint64_t sample_blocks;     /* simulator: 0 = choose by size */
@@ -84,6 +85,8 @@ struct result {
     double tflops; /* 0 unless verdict.kind == VERDICT_PASS */
     struct verdict verdict;
     bool has_counters;
+    struct sim_site *sites; /* owned, if bench_options.explain */
+    int site_count;
     struct sim_counters counters;
     struct sim_occupancy occupancy;
     enum sim_bound bound_by;

@@ -70,7 +70,7 @@ struct counts {
     struct totals *totals;
     struct sim_counters c;
     struct cache *idle;
-    struct op_counts *ops; /* per op */
+    struct op_counts *ops; /* per op, if the launch asks for it */
     struct shape **shapes; /* per op, allocated when it first scatters */
 };
 
@@ -119,6 +119,56 @@ static void mark(struct counts *n, struct warp *w, uint64_t sector, bool write)
     uint64_t *word = &(write ? m->written : m->read)[index / 64];
     if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+}
+
+/* --- accounts ------------------------------------------------------------------------- */
+
+/* Sectors that the bytes of the active lanes would fill. */
+static uint32_t ideal_sectors(const struct access *a)
+{
+    uint32_t lanes =
+        a->pattern == PATTERN_UNIFORM ? 1 : (uint32_t)__builtin_popcount(a->mask);
+    return (lanes * a->bytes + 31) / 32;
+}
+
+static void account(struct op_counts *o, const struct warp *w, const struct access *a,
+                    uint32_t cost, uint32_t ideal)
+{
+    ideal = ideal < cost ? ideal : cost; /* lanes may share what they ask for */
+    o->requests++;
+    o->cost += cost;
+    o->ideal += ideal;
+    if (o->mask != 0 && cost - ideal <= o->worst_cost - o->worst_ideal)
+        return;
+    o->worst_cost = cost;
+    o->worst_ideal = ideal;
+    o->mask = a->mask;
+    o->bytes = a->bytes;
+    o->warp = w->index;
+    o->block = w->block->linear;
+    o->shared = a->space == PTX_SHARED;
+    o->store = a->kind == ACCESS_STORE || a->kind == ACCESS_MATRIX_STORE ||
+               a->kind == ACCESS_ATOMIC || (a->kind == ACCESS_ASYNC && o->shared);
+    for (uint32_t l = 0; l < LANES; l++)
+        o->address[l] = a->pattern == PATTERN_UNIFORM ? a->address[0]
+                        : a->pattern == PATTERN_CONSECUTIVE
+                            ? a->address[0] + (uint64_t)l * a->bytes
+                            : a->address[l];
+}
+
+/* Sum; of the worst accesses the one that costs more, or comes in an earlier block. */
+static void add_account(struct op_counts *to, const struct op_counts *from)
+{
+    uint64_t requests = to->requests + from->requests, cost = to->cost + from->cost,
+             ideal = to->ideal + from->ideal;
+    uint32_t old = to->worst_cost - to->worst_ideal,
+             new = from->worst_cost - from->worst_ideal;
+    if (to->mask == 0 || new > old ||
+        (new == old && from->mask != 0 && from->block < to->block))
+        *to = *from;
+    to->requests = requests;
+    to->cost = cost;
+    to->ideal = ideal;
 }
 
 /* --- global ------------------------------------------------------------------------ */
@@ -252,8 +302,8 @@ static void global_load(struct counts *n, struct warp *w, const struct access *a
         count = scattered_load(n, w, a);
     }
     n->c.global_ld_sectors += count;
-    n->ops[index].requests++;
-    n->ops[index].sectors += count;
+    if (n->ops != NULL)
+        account(&n->ops[index], w, a, count, ideal_sectors(a));
 }
 
 static void global_write(struct counts *n, struct warp *w, const struct access *a,
@@ -274,8 +324,8 @@ static void global_write(struct counts *n, struct warp *w, const struct access *
         n->c.global_st_sectors += count;
     }
     n->c.l2_sectors_write += count;
-    n->ops[index].requests++;
-    n->ops[index].sectors += count;
+    if (n->ops != NULL)
+        account(&n->ops[index], w, a, count, ideal_sectors(a));
 }
 
 /* --- shared ------------------------------------------------------------------------ */
@@ -300,7 +350,8 @@ static const struct shape *find_shape(struct counts *n, const struct access *a,
     return shape;
 }
 
-static void shared_access(struct counts *n, const struct access *a, uint32_t index)
+static void shared_access(struct counts *n, const struct warp *w, const struct access *a,
+                          uint32_t index)
 {
     uint32_t wavefronts, ideal;
     uint32_t words = a->bytes <= 4 ? 1 : a->bytes / 4u;
@@ -322,9 +373,8 @@ static void shared_access(struct counts *n, const struct access *a, uint32_t ind
         n->c.shared_st_wavefronts += wavefronts;
         n->c.shared_st_wavefronts_ideal += ideal;
     }
-    n->ops[index].requests++;
-    n->ops[index].wavefronts += wavefronts;
-    n->ops[index].wavefronts_ideal += ideal;
+    if (n->ops != NULL)
+        account(&n->ops[index], w, a, wavefronts, ideal);
 }
 
 /* --- events ------------------------------------------------------------------------ */
@@ -334,7 +384,7 @@ static void on_access(struct warp *w, const struct access *a)
     struct counts *n = w->worker->listener[0];
     uint32_t index = w->code->base + w->pc;
     if (a->space == PTX_SHARED) {
-        shared_access(n, a, index);
+        shared_access(n, w, a, index);
     } else if (a->space == PTX_LOCAL) {
         /* the hardware interleaves lanes word by word: a warp's access is coalesced */
         n->c.local_requests++;
@@ -405,7 +455,8 @@ bool counters_begin(struct launch *launch, struct worker *workers, int worker_co
     for (int i = 0; i < worker_count; i++) {
         struct counts *n = xcalloc(1, sizeof *n);
         n->totals = totals;
-        n->ops = xcalloc(ops, sizeof *n->ops);
+        if (launch->op_counts != NULL)
+            n->ops = xcalloc(ops, sizeof *n->ops);
         n->shapes = xcalloc(ops, sizeof(*n->shapes));
         workers[i].listener[0] = n;
     }
@@ -462,14 +513,8 @@ void counters_end(struct launch *launch, struct worker *workers, int worker_coun
     for (int i = 0; i < worker_count; i++) {
         struct counts *n = workers[i].listener[0];
         add_counters(total, &n->c);
-        for (uint32_t k = 0; k < launch->code->total_ops; k++) {
-            if (launch->op_counts != NULL) {
-                launch->op_counts[k].requests += n->ops[k].requests;
-                launch->op_counts[k].sectors += n->ops[k].sectors;
-                launch->op_counts[k].wavefronts += n->ops[k].wavefronts;
-                launch->op_counts[k].wavefronts_ideal += n->ops[k].wavefronts_ideal;
-            }
-        }
+        for (uint32_t k = 0; n->ops != NULL && k < launch->code->total_ops; k++)
+            add_account(&launch->op_counts[k], &n->ops[k]);
         while (n->idle != NULL) {
             struct cache *next = n->idle->next;
             free(n->idle);

@@ -298,9 +298,13 @@ struct listener {
     void (*block_end)(struct block *b);
 };
 
-/* Counts of one op, for --explain. */
+/* Counts of one op, for --explain, and the access that cost most above its ideal. */
 struct op_counts {
-    uint64_t requests, sectors, wavefronts, wavefronts_ideal;
+    uint64_t requests, cost, ideal;
+    uint64_t block;
+    uint32_t worst_cost, worst_ideal, mask, bytes, warp;
+    bool shared, store;
+    uint64_t address[LANES];
 };
 
 struct launch {

@@ -24,13 +24,16 @@ struct sim_options {
     int spec_count;
     int threads;         /* host threads; 0 = OpenMP's default */
     bool check;          /* all checks, else bounds and alignment only */
+    bool explain;        /* as sim_set_explain */
     uint64_t max_faults; /* stop collecting after so many (default 16) */
     uint64_t step_limit; /* warp instructions that a block may take, a poll counted as
                             100; 0 = 2^28, 2^27 with checks; UINT64_MAX = no limit */
-    FILE *output; /* of printf in kernels; NULL = stdout */
+    FILE *output;        /* of printf in kernels; NULL = stdout */
 };
 void sim_configure(const struct sim_options *options);
 void sim_set_check(bool check);
+/* Keep an account of each memory instruction of the next launches (sim_last_sites). */
+void sim_set_explain(bool explain);
 
 /* What the images loaded from now on are called in messages and faults (cut at 199
  * bytes; "" or NULL = "PTX"). */
@@ -162,6 +165,23 @@ struct sim_report {
     double host_seconds; /* what the simulation itself took */
 };
 const struct sim_report *sim_last_report(void);
+
+/* One memory instruction of the last launch. Cost: sectors of global memory, wavefronts
+ * of shared memory; ideal: what as many bytes would need if lanes lay side by side
+ * (Nsight Compute: L2 theoretical sectors, shared wavefronts ideal). */
+struct sim_site {
+    char file[256], text[96]; /* source, and the PTX instruction */
+    int line;
+    bool shared, store;
+    uint32_t bytes; /* a lane */
+    uint64_t requests, cost, ideal;
+    /* the access that costs most above its ideal */
+    uint32_t worst_cost, worst_ideal, mask, warp;
+    unsigned block[3];
+    uint64_t address[32]; /* of the lanes in mask: in memory, or in shared memory */
+};
+/* Sorted by cost above the ideal, most first. None unless sim_set_explain was called. */
+const struct sim_site *sim_last_sites(int *count);
 
 /* Memory that was allocated and never freed, on the current device: device memory, and
  * blocks of a kernel's malloc. Up to `most` faults of kind SIM_LEAK; returns how many

@@ -104,6 +104,11 @@ void sim_configure(const struct sim_options *options)
     sim_state.options.spec = sim_state.specs;
 }
 
+void sim_set_explain(bool explain)
+{
+    sim_state.options.explain = explain;
+}
+
 void sim_set_check(bool check)
 {
     sim_state.options.check = check;

@@ -8,6 +8,7 @@
 #include "async.h"
 #include "check.h"
 #include "counters.h"
+#include "explain.h"
 #include "run.h"
 #include "sim_parts.h"
 
@@ -23,13 +24,22 @@ static struct {
     struct sim_fault *faults;
     uint64_t *blocks; /* sorted; NULL = all */
     uint64_t block_count;
+    struct sim_site *sites;
+    int site_count;
 } last;
 
 void sim_launch_reset(void)
 {
     free(last.faults);
     free(last.blocks);
+    free(last.sites);
     memset(&last, 0, sizeof last);
+}
+
+const struct sim_site *sim_last_sites(int *count)
+{
+    *count = last.site_count;
+    return last.sites;
 }
 
 const struct sim_report *sim_last_report(void)
@@ -306,11 +316,17 @@ static CUresult run(CUfunction f, const struct shape *shape, const uint8_t *para
         .faults = last.faults,
         .max_faults = (int)sim_state.options.max_faults,
     };
+    if (sim_state.options.explain)
+        launch.op_counts =
+            xcalloc((size_t)f->code->total_ops + 1, sizeof *launch.op_counts);
     double start = seconds_now();
     bool complete = run_launch(&launch, last.blocks, last.block_count,
                                sim_state.options.threads, &r->counters);
     r->host_seconds = seconds_now() - start;
     r->fault_count = launch.fault_count;
+    if (launch.op_counts != NULL)
+        last.sites = explain_sites(&launch, &last.site_count);
+    free(launch.op_counts);
     finish_report(f, shape);
     if (launch.fault_count > 0)
         context->pending = fault_code(&last.faults[0]);
