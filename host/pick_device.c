@@ -29,12 +29,15 @@ static bool open_simulated(const struct options *o, const char *card,
                          "--device: too little is published of %.60s to simulate it: "
                          "./run --devices lists those that can be",
                          peak->name);
-    struct sim_options options = {.spec = &spec,
-                                  .spec_count = 1,
-                                  .threads = o ? o->threads : 0,
-                                  .check = o && o->check_all,
-                                  .step_limit = o ? o->steps : 0,
-                                  .max_faults = 16};
+    struct sim_options options = {
+        .spec = &spec,
+        .spec_count = 1,
+        .threads = o ? o->threads : 0,
+        .check = o && o->check_all,
+        .step_limit = o ? o->steps : 0,
+        .max_faults = 16,
+        /* --json - has standard output for itself */
+        .output = o && o->json && strcmp(o->json, "-") == 0 ? stderr : NULL};
     sim_configure(&options);
     if (!device_open_cuda(&picked->gpu, sim_driver(), BACKEND_SIM, 0, err))
         return false;

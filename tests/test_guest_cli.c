@@ -108,6 +108,27 @@ Test(guest_cli, other_kernels_only_run)
     free(text);
 }
 
+Test(guest_cli, kernels_may_print_and_assert)
+{
+    static const struct cli_case cases[] = {
+        {SIM "--cu tests/guest/talks.cu --grid 1 --block 32 --args i:32,i:-1",
+         0,
+         {"thread 0 of 32\n", "thread 16 of 32\n", "kernel talks of"}},
+        {SIM "--cu tests/guest/talks.cu --grid 1 --block 32 --args i:32,i:7",
+         1,
+         {"FAIL", "tests/guest/talks.cu:10", "thread (7,0,0)"}},
+    };
+    need_nvcc();
+    expect_all(cases, sizeof cases / sizeof *cases);
+    char *text;
+    int status = shell("",
+                       SIM "--cu tests/guest/talks.cu --grid 1 --block 32 --args "
+                           "i:32,i:-1 --json -",
+                       "2>/dev/null", &text);
+    cr_expect(status == 0 && text[0] == '{' && !strstr(text, "thread 0"), "%s", text);
+    free(text);
+}
+
 Test(guest_cli, grid_that_waits_must_be_resident)
 {
     static const struct cli_case cases[] = {
