@@ -84,7 +84,7 @@ MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o plante
 .NOTPARALLEL:
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all help deps deps-dev test plots lint format clean FORCE
+.PHONY: all help deps deps-dev test bench plots lint format clean FORCE
 
 SUB = +$(Q)$(MAKE) --no-print-directory -j$(JOBS)
 
@@ -108,6 +108,10 @@ test: ## build and run the Criterion tests
 	$(SUB) $(BUILD)/tests/run_tests $(BUILD)/run.all $(BUILD)/tests/fake_libcuda.so
 	$(Q)PEAKBOUND_RUN=$(BUILD)/run.all PEAKBOUND_FAKE=$(BUILD)/tests/fake_libcuda.so \
 	    $(BUILD)/tests/run_tests -j$(JOBS) $(TEST_FLAGS)
+
+bench: ## how fast the simulator is, beside what it is meant to reach
+	$(SUB) $(BUILD)/tests/bench_sim
+	$(Q)$(BUILD)/tests/bench_sim
 
 plots: ## draw the ladder of ./run into build/plots (needs gnuplot)
 	$(Q)command -v gnuplot >/dev/null || { echo "make: plots need gnuplot: apt-get install gnuplot-nox (dnf, brew: gnuplot)" >&2; exit 3; }
@@ -235,5 +239,9 @@ $(BUILD)/tests/fake_libcuda.so: tests/fake_libcuda.c
 $(BUILD)/tests/run_tests: $(TEST_OBJECTS) $(HOST_OBJECTS) $(BUILD)/registry.all.o $(MADE_TEST_OBJECTS) \
     $(call image_objects,$(RUNGS_GPU) $(EXERCISES) $(WRONG) $(PLANTED)) $(call cpu_objects,$(RUNGS_CPU))
 	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ -lcriterion $(LDLIBS)
+
+$(BUILD)/tests/bench_sim: $(BUILD)/tests/bench/bench_sim.o $(HOST_OBJECTS) $(BUILD)/registry.all.o \
+    $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU))
+	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LDLIBS)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
