@@ -127,6 +127,23 @@ static const struct race_case cases[] = {
      1, SIM_RACE_GLOBAL, 20, 10},
     {"no fence after the flag", HAND_OVER("membar.gl;\n" SET, POLL), 2, 1,
      SIM_RACE_GLOBAL, 20, 10},
+    {"all fence, then one sets the flag; one waits, then all fence",
+     "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra $take;\n"
+     "st.global.u32 [%rd1+512], %r0;\nmembar.gl;\nbar.sync 0;\n"
+     "setp.eq.u32 %p2, %r0, 0;\n@%p2 st.volatile.global.u32 [%rd0], 1;\nbra.uni $end;\n"
+     "$take:\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra $meet;\n" POLL "$meet:\nbar.sync 0;\n"
+     "membar.gl;\nmul.wide.u32 %rd3, %r0, 4;\nadd.u64 %rd3, %rd3, %rd0;\n"
+     "ld.global.u32 %r8, [%rd3+512];\nst.global.u32 [%rd1+2048], %r8;\n$end:\n",
+     2, 64, NONE, 0, 0},
+    {"the fence before last does not do",
+     "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra $take;\n"
+     "membar.gl;\nbar.sync 0;\n.loc 1 10 0\nst.global.u32 [%rd1+512], %r0;\nbar.sync 0;\n"
+     "setp.eq.u32 %p2, %r0, 0;\n@%p2 st.volatile.global.u32 [%rd0], 1;\nbra.uni $end;\n"
+     "$take:\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra $meet;\n" POLL "$meet:\nbar.sync 0;\n"
+     "membar.gl;\nmul.wide.u32 %rd3, %r0, 4;\nadd.u64 %rd3, %rd3, %rd0;\n"
+     ".loc 1 20 0\nld.global.u32 %r8, [%rd3+512];\nst.global.u32 [%rd1+2048], "
+     "%r8;\n$end:\n",
+     2, 64, SIM_RACE_GLOBAL, 20, 10},
     {"release and acquire",
      HAND_OVER(
          "st.release.gpu.global.u32 [%rd0], 1;\n",

@@ -40,13 +40,16 @@ static uint32_t knows(const struct check_block *c, uint32_t mine, uint32_t me,
 static bool release_covers(const struct release *r, const struct entry *e, uint32_t warp,
                            uint32_t lane)
 {
+    uint32_t thread = warp * LANES + lane;
     if (r->block != e->block)
         return false;
-    if (e->clock <= r->barrier[warp])
-        return true;
-    if (warp == r->warp && e->clock <= (lane == r->lane ? r->clock : r->lanes[lane]))
-        return true;
-    return r->known != NULL && e->clock <= r->known[warp * LANES + lane];
+    if (warp == r->warp && lane == r->lane)
+        return e->clock <= r->clock;
+    if (r->fences != NULL && e->clock > r->fences[thread])
+        return false;
+    return e->clock <= r->barrier[warp] ||
+           (warp == r->warp && e->clock <= r->lanes[lane]) ||
+           (r->known != NULL && e->clock <= r->known[thread]);
 }
 
 /* Is the access among what these releases cover, or what their threads knew? A flag's
@@ -158,10 +161,26 @@ void check_barrier_arrive(struct warp *w, uint32_t id, uint32_t lanes)
     check_tick(c, w->index);
 }
 
+/* A flag that one thread has read may be followed by a fence of another, behind the
+ * barrier. */
+static void share_pending(struct check_block *c)
+{
+    struct pending_flag all[PENDING_FLAGS] = {{0, 0}};
+    int count = 0;
+    for (uint32_t w = 0; w < c->block->warp_count; w++)
+        for (int i = 0; i < PENDING_FLAGS; i++)
+            if (c->pending[w][i].lanes != 0)
+                all[count++ % PENDING_FLAGS] =
+                    (struct pending_flag){c->pending[w][i].address, FULL_MASK};
+    for (uint32_t w = 0; count > 0 && w < c->block->warp_count; w++)
+        memcpy(c->pending[w], all, sizeof all);
+}
+
 /* All threads know all that any of them did. */
 static void open_for_all(struct check_block *c)
 {
     uint32_t latest = 0, warps = c->block->warp_count;
+    share_pending(c);
     for (uint32_t i = 0; i < warps; i++)
         latest = c->clock[i] > latest ? c->clock[i] : latest;
     for (uint32_t i = 0; i < warps; i++) {
@@ -277,6 +296,10 @@ static void release_at(struct check_block *c, struct flag *flag, uint32_t warp,
         r->known = xmalloc(c->threads * sizeof *r->known);
         memcpy(r->known, row(c->known, c->threads, warp * LANES + lane),
                c->threads * sizeof *r->known);
+    }
+    if (own <= c->barrier[warp]) {
+        r->fences = xmalloc(c->threads * sizeof *r->fences);
+        memcpy(r->fences, c->fence, c->threads * sizeof *r->fences);
     }
     learn_all(&r->others, &c->others[warp]);
 }
@@ -449,6 +472,7 @@ void check_flags_free(struct check *check)
             check->flags[i] = f->next;
             for (uint32_t n = 0; n < f->count; n++) {
                 free(f->releases[n].known);
+                free(f->releases[n].fences);
                 free(f->releases[n].others.items);
             }
             free(f->releases);

@@ -47,6 +47,8 @@ struct release {
     uint32_t barrier[SIM_MAX_WARPS]; /* what all threads of its block knew */
     uint32_t lanes[LANES];           /* what it knew of its warp */
     uint32_t *known;                 /* and of the block, or NULL */
+    uint32_t *fences; /* if its fence was before the block's last barrier: how far each
+                         thread's own fence came; else NULL */
     struct knowledge others;
 };
 struct flag {
