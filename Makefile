@@ -25,7 +25,7 @@ PLANTED := $(sort $(wildcard tests/mutants/*.cu tests/tricky/*.cu))
 HOST_SOURCES := $(filter-out host/main.c host/build/%.c host/sim/ops_%.c,\
     $(wildcard host/*.c host/*/*.c)) host/sim/ops_families.c
 OPS_SOURCES := $(filter-out host/sim/ops_families.c,$(wildcard host/sim/ops_*.c))
-TEST_SOURCES := $(sort $(wildcard tests/test_*.c))
+TEST_SOURCES := $(sort $(wildcard tests/test_*.c)) tests/forms.c
 number = $(shell echo $(patsubst %_,%,$(firstword $(subst _,_ ,$(notdir $(1))))) | sed 's/^0*//')
 LESSONS := $(sort $(foreach f,$(RUNGS_GPU) $(wildcard lessons/*),$(call number,$(f))))
 upto = $(foreach f,$(2),$(if $(shell [ $(call number,$(f)) -le $(1) ] && echo y),$(f)))

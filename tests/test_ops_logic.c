@@ -199,6 +199,7 @@ EXPECT(constant, 0xfffffffffffffff9u)
 EXPECT(selp, c & 1 ? a : b)
 EXPECT(slct_s, (int32_t)c >= 0 ? a : b)
 EXPECT(slct_f, as_float(c) >= 0.0f ? a : b)
+EXPECT(slct_ftz, as_float(c) >= 0.0f || (c & 0x7f800000) == 0 ? a : b)
 EXPECT(pack_hh, (a & 0xffff) | b << 16)
 EXPECT(pack_rr, (a & 0xffffffff) | b << 32)
 EXPECT(pack_4h, a | b << 16 | c << 32 | 7ull << 48)
@@ -309,7 +310,7 @@ static const struct ops_case cases[] = {
     {"slct.b16.s32 d, a, b, c;", "d=h a=h b=h c=r", slct_s, NULL},
     {"slct.f64.s32 d, a, b, c;", "d=l a=l b=l c=r", slct_s, NULL},
     {"slct.b32.f32 d, a, b, c;", MAD32, slct_f, NULL},
-    {"slct.ftz.b64.f32 d, a, b, c;", "d=l a=l b=l c=r", slct_f, NULL},
+    {"slct.ftz.b64.f32 d, a, b, c;", "d=l a=l b=l c=r", slct_ftz, NULL},
     {"and.pred d, a, b;", "d=p a=p b=p", and_pred, NULL},
     {"or.pred d, a, !b;", "d=p a=p b=p", or_not, NULL},
     {"xor.pred d, a, b;", "d=p a=p b=p", xor_pred, NULL},

@@ -571,7 +571,6 @@ Test(tensor, refuses_clearly_what_it_cannot_do)
     } cases[] = {
         {90, "wgmma.fence.sync.aligned;", "warpgroup"},
         {90, "mapa.u64 %rd1, %rd0, 1;", "clusters"},
-        {90, "griddepcontrol.wait;", "dependent"},
         {80,
          "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f0,%f1,%f2,%f3}, "
          "{%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};",

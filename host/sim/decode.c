@@ -175,24 +175,46 @@ static const struct {
     {"%cluster_nctaid.x", SREG_CLUSTER_ONE},
     {"%cluster_nctaid.y", SREG_CLUSTER_ONE},
     {"%cluster_nctaid.z", SREG_CLUSTER_ONE},
+    {"%current_graph_exec", SREG_CLUSTER_ZERO},
 };
+
+/* %pm0 .. %pm7, %pm0_64 .., %envreg0 .. %envreg31: counters that are not set up and
+ * values that no driver has put there read as zero. */
+static bool reads_zero(const char *name)
+{
+    bool pm = strncmp(name, "%pm", 3) == 0;
+    if (!pm && strncmp(name, "%envreg", 7) != 0)
+        return false;
+    char *end;
+    const char *digits = name + (pm ? 3 : 7);
+    long number = strtol(digits, &end, 10);
+    return digits[0] >= '0' && digits[0] <= '9' && number < (pm ? 8 : 32) &&
+           (*end == '\0' || (pm && strcmp(end, "_64") == 0));
+}
+
+static const enum sreg *find_special(const char *name)
+{
+    static const enum sreg zero = SREG_CLUSTER_ZERO;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (strcmp(special[i].name, name) == 0)
+            return &special[i].sreg;
+    return reads_zero(name) ? &zero : NULL;
+}
 
 static bool special_row(struct decoder *dec, const char *name, int bytes, uint32_t *row)
 {
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-        if (strcmp(special[i].name, name) != 0)
-            continue;
-        int *known = &dec->sregs[special[i].sreg][bytes == 8];
-        if (bytes != 4 && bytes != 8)
-            return decode_fail(dec, "special register %s has 32 or 64 bits", name);
-        if (*known == 0) {
-            *known = decode_add_value(dec, VALUE_SREG, bytes) + 1;
-            dec->values[*known - 1].sreg = (int)special[i].sreg;
-        }
-        *row = ROW_TAG | (uint32_t)(*known - 1);
-        return true;
+    const enum sreg *sreg = find_special(name);
+    if (sreg == NULL)
+        return decode_fail(dec, "special register %s is not supported", name);
+    if (bytes != 4 && bytes != 8)
+        return decode_fail(dec, "special register %s has 32 or 64 bits", name);
+    int *known = &dec->sregs[*sreg][bytes == 8];
+    if (*known == 0) {
+        *known = decode_add_value(dec, VALUE_SREG, bytes) + 1;
+        dec->values[*known - 1].sreg = (int)*sreg;
     }
-    return decode_fail(dec, "special register %s is not supported", name);
+    *row = ROW_TAG | (uint32_t)(*known - 1);
+    return true;
 }
 
 /* --- operands ----------------------------------------------------------------------- */
@@ -264,7 +286,7 @@ bool decode_src(struct decoder *dec, const struct ptx_operand *operand,
     switch (operand->kind) {
     case PTX_OPERAND_REG:
         if (lane_bytes(dec->function->regs[operand->reg].type) != bytes ||
-            operand->negated)
+            operand->negated || operand->part != NULL || operand->minus)
             return decode_fail(dec, "register %s does not fit .%s",
                                dec->function->regs[operand->reg].name,
                                ptx_type_name(type));
@@ -295,7 +317,7 @@ bool decode_dst(struct decoder *dec, const struct ptx_operand *operand,
         *row = sink_row(dec, lane_bytes(type));
         return true;
     }
-    if (operand->kind != PTX_OPERAND_REG)
+    if (operand->kind != PTX_OPERAND_REG || operand->part != NULL || operand->minus)
         return decode_fail(dec, "the destination must be a register");
     if (lane_bytes(dec->function->regs[operand->reg].type) != lane_bytes(type))
         return decode_fail(dec, "register %s does not fit .%s",
@@ -316,7 +338,7 @@ bool decode_pred(struct decoder *dec, const struct ptx_operand *operand, uint32_
         *word = decode_constant(dec, operand->imm != 0 ? FULL_MASK : 0, 4);
         return true;
     }
-    if (operand->kind != PTX_OPERAND_REG ||
+    if (operand->kind != PTX_OPERAND_REG || operand->part != NULL || operand->minus ||
         dec->function->regs[operand->reg].type != PTX_PRED)
         return decode_fail(dec, "a predicate register is needed");
     if (negated != NULL)
@@ -531,11 +553,15 @@ static bool decode_op(struct decoder *dec, const struct ptx_insn *in, struct op 
         dec->list_count = lists;
         int form = decode_row(dec, row, in, &mods, op);
         if (form == 2) {
+            if (dec->env->taken != NULL)
+                dec->env->taken(dec->env->context, row);
             check_note_order(in, op);
             return true;
         }
-        int rank = 2 * row_lists(row, mods.type[0]) + form;
-        if (dec->failed || rank > best || why[0] == '\0') {
+        /* a row that is there to refuse says nothing, or more than any other */
+        int rank = 2 * row_lists(row, mods.type[0]) + form + (row->allowed == ~0u);
+        bool speaks = dec->why[0] != '\0';
+        if (dec->failed || (speaks && (rank > best || why[0] == '\0'))) {
             memcpy(why, dec->why, sizeof why);
             best = rank;
         }

@@ -124,6 +124,7 @@ static const struct {
     {"L2::evict_last", MOD_CACHE, F_NONE, 0},
     {"L2::evict_normal", MOD_CACHE, F_NONE, 0},
     {"L2::evict_first", MOD_CACHE, F_NONE, 0},
+    {"L2::evict_unchanged", MOD_CACHE, F_NONE, 0},
     {"uni", MOD_UNI | MOD_MODE, F_UNI, 1},
     {"sync", MOD_SYNC | MOD_MODE, F_SYNC, 1},
     {"aligned", MOD_SYNC, F_ALIGNED, 1},
@@ -137,12 +138,15 @@ static const struct {
 
 /* Words that only name a mode or a part of an instruction. */
 static const char *const modes[] = {
-    "l",          "r",      "wrap",      "clamp",    "up",     "down",     "bfly",
-    "idx",        "all",    "any",       "ballot",   "f4e",    "b4e",      "rc8",
-    "ecl",        "ecr",    "rc16",      "shiftamt", "add",    "min",      "max",
-    "inc",        "dec",    "cas",       "exch",     "finite", "infinite", "number",
-    "notanumber", "normal", "subnormal", "red",      "arrive", "popc",     "to",
-    "warp",       "shr",    "shl",       "noftz",
+    "l",         "r",        "wrap",     "clamp",      "up",
+    "down",      "bfly",     "idx",      "all",        "any",
+    "ballot",    "f4e",      "b4e",      "rc8",        "ecl",
+    "ecr",       "rc16",     "shiftamt", "add",        "min",
+    "max",       "inc",      "dec",      "cas",        "exch",
+    "finite",    "infinite", "number",   "notanumber", "normal",
+    "subnormal", "red",      "arrive",   "popc",       "to",
+    "warp",      "shr",      "shl",      "noftz",      "po",
+    "shr7",      "shr15",    "mask",     "wait",       "launch_dependents",
 };
 static const char *const parts[] = {
     "load",
@@ -186,6 +190,9 @@ static const char *const parts[] = {
     "release",
     "noComplete",
     "pack",
+    "fractional",
+    "range",
+    "cvt",
 };
 
 static bool in_list(const char *const *list, size_t count, const char *word)

@@ -131,7 +131,7 @@ struct op_family {
 const struct op_family *const *ops_families(void);
 extern const struct op_family ops_integer, ops_float, ops_convert, ops_half, ops_logic,
     ops_move, ops_compare, ops_memory, ops_atomic, ops_control, ops_warp, ops_tensor,
-    ops_wmma, ops_async;
+    ops_wmma, ops_async, ops_video, ops_refused;
 
 /* --- for decode functions ------------------------------------------------ */
 
@@ -197,6 +197,7 @@ struct decode_env {
     /* address of a module-scope variable in its space: device address for
      * .global and .const, offset for .shared */
     bool (*symbol)(void *context, const char *name, uint64_t *address);
+    void (*taken)(void *context, const struct op_row *row); /* or NULL: told each row */
     void *context;
     int device_cc;      /* 80 */
     bool follow_values; /* wrap the executors for check_values.c */
@@ -243,7 +244,7 @@ static inline exec_fn *typed_find(const struct typed_fn *list, int count,
 
 static inline bool is_signed_type(enum ptx_type type)
 {
-    return type >= PTX_S8 && type <= PTX_S64;
+    return (type >= PTX_S8 && type <= PTX_S64) || type == PTX_S4 || type == PTX_S2;
 }
 
 /* Rows are the same or apart: gcc must be told so to vectorise; clang checks. */

@@ -19,6 +19,11 @@ static void fence(struct warp *w, const struct op *op)
     check_fence(w, op->scope);
 }
 
+static void nothing(struct warp *w, const struct op *op)
+{
+    (void)w, (void)op;
+}
+
 static void trap(struct warp *w, const struct op *op)
 {
     sim_raise(w, SIM_TRAP, first_lane(w->mask), 0, "the kernel executed `%s`",
@@ -77,14 +82,29 @@ static bool decode_trap(struct decoder *dec, const struct ptx_insn *in,
     return true;
 }
 
+/* Memory is not aliased here, so that .proxy.alias has nothing more to order. */
 static bool decode_fence(struct decoder *dec, const struct ptx_insn *in,
                          const struct mods *mods, struct op *op)
 {
     (void)in;
-    for (int i = 0; i < mods->word_count; i++)
-        if (strcmp(mods->word[i], "proxy") == 0)
-            return decode_fail(dec, "proxy fences come with Hopper's bulk copies");
+    if (word_is(mods, 0, "proxy") && !word_is(mods, 1, "alias"))
+        return decode_fail(dec, "only .proxy.alias");
     op->fn = fence;
+    return true;
+}
+
+/* pmevent triggers a profiler's event; griddepcontrol does nothing in a grid that was
+ * not launched as a dependent of another. */
+static bool decode_nothing(struct decoder *dec, const struct ptx_insn *in,
+                           const struct mods *mods, struct op *op)
+{
+    (void)mods, (void)op;
+    bool event = in->base[0] == 'p';
+    if (event != (in->operand_count == 1))
+        return decode_fail(dec, event ? "needs an event" : "takes no operand");
+    if (event && in->operand[0].kind != PTX_OPERAND_IMM)
+        return decode_fail(dec, "the event must be a number");
+    op->fn = nothing;
     return true;
 }
 
@@ -311,10 +331,14 @@ static const struct op_row rows[] = {
     {"brkpt", "brkpt;", NULL, 0, SIM_PIPE_CONTROL, 0, 0, decode_trap},
     {"nanosleep", "nanosleep.u32 t;", ".u32", MOD_TYPE, SIM_PIPE_CONTROL, 1, 1,
      decode_yield},
-    {"membar", "membar{.cta,.gl,.sys};", NULL, MOD_SCOPE, SIM_PIPE_LSU, 0, 0,
-     decode_fence},
-    {"fence", "fence{.order}{.scope};", NULL, MOD_ORDER | MOD_SCOPE | MOD_PART | MOD_MODE,
-     SIM_PIPE_LSU, 0, 1, decode_fence},
+    {"pmevent", "pmevent{.mask} a;", NULL, MOD_MODE, SIM_PIPE_CONTROL, 1, 1,
+     decode_nothing},
+    {"griddepcontrol", "griddepcontrol.{launch_dependents,wait};", NULL, MOD_MODE,
+     SIM_PIPE_CONTROL, 0, 0, decode_nothing},
+    {"membar", "membar.{cta,gl,sys};  membar.proxy.alias;", NULL, MOD_SCOPE | MOD_PART,
+     SIM_PIPE_LSU, 0, 0, decode_fence},
+    {"fence", "fence{.order}.scope;  fence.proxy.alias;", NULL,
+     MOD_ORDER | MOD_SCOPE | MOD_PART | MOD_MODE, SIM_PIPE_LSU, 0, 1, decode_fence},
     {"bar", "bar{.cta}.sync a{, b};  .arrive a, b;  .red.{popc,and,or} d, a{, b}, p;",
      ".u32 .pred", MOD_SYNC | MOD_SCOPE | MOD_MODE | MOD_BOOL | MOD_TYPE,
      SIM_PIPE_CONTROL, 1, 4, decode_barrier},

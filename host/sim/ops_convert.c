@@ -33,8 +33,11 @@ LANEWISE(s32_f64, uint64_t, uint32_t, f64_to_bits((double)(int32_t)a))
 LANEWISE(u32_f64, uint64_t, uint32_t, f64_to_bits((double)a))
 LANEWISE(tf32_rna, uint32_t, uint32_t, f32_to_tf32_bits(a))
 LANEWISE(tf32_rn, uint32_t, uint32_t, f32_to_tf32_even(a))
-LANEWISE(tf32_rz, uint32_t, uint32_t,
-         (a & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : a & 0xffffe000u)
+static inline uint32_t tf32_toward_zero(uint32_t bits)
+{
+    return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits & 0xffffe000u;
+}
+LANEWISE(tf32_rz, uint32_t, uint32_t, tf32_toward_zero(a))
 
 /* .relu: what is not greater than 0 becomes +0, NaN stays */
 static inline uint32_t relu_f32(uint32_t bits)
@@ -42,6 +45,15 @@ static inline uint32_t relu_f32(uint32_t bits)
     return (bits & 0x80000000u) && (bits & 0x7fffffffu) <= 0x7f800000u ? 0 : bits;
 }
 LANEWISE(tf32_rna_relu, uint32_t, uint32_t, f32_to_tf32_bits(relu_f32(a)))
+/* .satfinite: infinity and what would become it stay finite */
+static inline uint32_t tf32_finite(uint32_t bits)
+{
+    uint32_t rounded = f32_to_tf32_bits(bits);
+    bool infinite = (rounded & 0x7fffffffu) == 0x7f800000u;
+    return infinite ? (bits & 0x80000000u) | 0x7f7fe000u : rounded;
+}
+LANEWISE(tf32_rna_finite, uint32_t, uint32_t, tf32_finite(a))
+LANEWISE(tf32_rz_relu, uint32_t, uint32_t, tf32_toward_zero(relu_f32(a)))
 LANEWISE(tf32_rn_relu, uint32_t, uint32_t, f32_to_tf32_even(relu_f32(a)))
 
 /* two f32 -> two halves, nearest even; a goes to the upper half */
@@ -434,6 +446,7 @@ static const struct usual_pair {
     {PTX_TF32, PTX_F32, RND_NONE, 0, tf32_rn},
     {PTX_TF32, PTX_F32, RND_NONE, CVT_RELU, tf32_rn_relu},
     {PTX_TF32, PTX_F32, RND_RZ, 0, tf32_rz},
+    {PTX_TF32, PTX_F32, RND_RZ, CVT_RELU, tf32_rz_relu},
     {PTX_F16X2, PTX_F32, RND_NONE, 0, pack_f16},
     {PTX_BF16X2, PTX_F32, RND_NONE, 0, pack_bf16},
     {PTX_F16X2, PTX_F32, RND_NONE, CVT_RELU, pack_f16_relu},
@@ -512,6 +525,9 @@ static bool decode_cvt(struct decoder *dec, const struct ptx_insn *in,
         op->pipe = SIM_PIPE_ALU;
     op->flags = c->ftz;
     op->fn = find_pair(c, op->count, op->width);
+    if (c->to == PTX_TF32 && c->from == PTX_F32 && c->round == RND_RNA && c->satfinite &&
+        !c->relu && !c->sat && !c->ftz)
+        op->fn = tf32_rna_finite;
     if (op->fn == NULL && c->to == PTX_TF32)
         return decode_fail(dec, ".tf32 takes .rna, .rn or .rz, from .f32");
     if (op->fn == NULL)
@@ -526,8 +542,15 @@ static bool decode_cvt_pack(struct decoder *dec, const struct ptx_insn *in,
     *c = (struct conversion){.to = mods->type[0], .from = mods->type[1], .sat = true};
     if (mods->word_count != 1 || strcmp(mods->word[0], "pack") != 0)
         return decode_fail(dec, "is not a pack");
-    if (mods->type_count < 2 || mods->type[1] != PTX_S32 || !mods->sat)
-        return decode_fail(dec, "needs .sat and .s32 sources");
+    int bits = ptx_type_bits(c->to);
+    bool narrow = (c->to >= PTX_U8 && c->to <= PTX_S16) || bits == 4 || bits == 2;
+    if (mods->type_count < 2 || mods->type[1] != PTX_S32 || !mods->sat || !narrow)
+        return decode_fail(dec, "needs .sat, a narrow type and .s32 sources");
+    if (mods->type_count == 3 ? mods->type[2] != PTX_B32 || bits > 8
+                              : bits < 16 || mods->type_count > 3)
+        return decode_fail(dec, ".b32 and c go with types of 2, 4 and 8 bits");
+    if ((mods->type_count == 3) != (in->operand_count == 4))
+        return decode_fail(dec, "the number of operands is wrong");
     op->fn = cvt_pack_int;
     op->extra = c;
     op->count = (uint8_t)(in->operand_count - 1);
@@ -535,8 +558,9 @@ static bool decode_cvt_pack(struct decoder *dec, const struct ptx_insn *in,
 }
 
 static const struct op_row rows[] = {
-    {"cvt", "cvt.pack.sat.dtype.s32{.b32} d, a, b{, c};", ".u16 .s16 .u8 .s8",
-     MOD_TYPE | MOD_TYPE2 | MOD_SAT | MOD_PART, SIM_PIPE_ALU, 3, 4, decode_cvt_pack},
+    {"cvt", "cvt.pack.sat.dtype.s32{.b32} d, a, b{, c};",
+     ".u16 .s16 .u8 .s8 .u4 .s4 .u2 .s2", MOD_TYPE | MOD_TYPE2 | MOD_SAT | MOD_PART,
+     SIM_PIPE_ALU, 3, 4, decode_cvt_pack},
     {"cvt", "cvt{.rnd}{.ftz}{.relu}{.sat,.satfinite}.dtype.atype d, a{, b};",
      ".u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .bf16 .f32 .f64 .tf32 .f16x2 .bf16x2 "
      ".e4m3x2 .e5m2x2",

@@ -18,7 +18,9 @@
     X(ops_warp_##isa)    \
     X(ops_tensor_##isa)  \
     X(ops_wmma_##isa)    \
-    X(ops_async_##isa)
+    X(ops_async_##isa)   \
+    X(ops_video_##isa)   \
+    X(ops_refused_##isa)
 #define DECLARE(family) extern const struct op_family family;
 #define ADDRESS(family) &family,
 

@@ -21,5 +21,7 @@
 #define ops_tensor OPS_JOIN(ops_tensor, OPS_ISA)
 #define ops_wmma OPS_JOIN(ops_wmma, OPS_ISA)
 #define ops_async OPS_JOIN(ops_async, OPS_ISA)
+#define ops_video OPS_JOIN(ops_video, OPS_ISA)
+#define ops_refused OPS_JOIN(ops_refused, OPS_ISA)
 
 #endif

@@ -399,9 +399,67 @@ static bool decode_ldst(struct decoder *dec, const struct ptx_insn *in,
 static bool decode_prefetch(struct decoder *dec, const struct ptx_insn *in,
                             const struct mods *mods, struct op *op)
 {
-    (void)dec, (void)in, (void)mods;
+    static const struct {
+        const char *base, *level;
+    } levels[] = {{"prefetch", "L1"},
+                  {"prefetch", "L2"},
+                  {"prefetch", "L2::evict_last"},
+                  {"prefetch", "L2::evict_normal"},
+                  {"prefetchu", "L1"},
+                  {"discard", "L2"},
+                  {"applypriority", "L2::evict_normal"}};
+    const char *last = in->suffix_count > 0 ? in->suffix[in->suffix_count - 1] : "";
+    bool known = false;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        known |=
+            strcmp(levels[i].base, in->base) == 0 && strcmp(levels[i].level, last) == 0;
+    if (!known || in->suffix_count > 2 || mods->space == PTX_SHARED ||
+        mods->space == PTX_PARAM || mods->space == PTX_CONST)
+        return decode_fail(dec, "not for this level and state space");
+    if (in->operand_count == 2 &&
+        (in->operand[1].kind != PTX_OPERAND_IMM || in->operand[1].imm != 128))
+        return decode_fail(dec, "the size must be 128");
     op->fn = nothing;
-    return true;
+    return decode_address(dec, &in->operand[0], mods->space, op);
+}
+
+/* A policy only says what to keep in the L2 cache: any value will do. */
+static void make_policy(struct warp *w, const struct op *op)
+{
+    for (int l = 0; l < LANES; l++)
+        if (w->mask >> l & 1)
+            row64(w, op->d)[l] = op->imm;
+}
+
+static bool decode_policy(struct decoder *dec, const struct ptx_insn *in,
+                          const struct mods *mods, struct op *op)
+{
+    static const struct {
+        const char *form;
+        int least, most;
+    } forms[] = {{"fractional", 1, 2}, {"range", 4, 4}, {"cvt", 2, 2}};
+    int form = 0;
+    while (form < 3 &&
+           strcmp(mods->word_count > 0 ? mods->word[0] : "", forms[form].form) != 0)
+        form++;
+    if (form == 3 || mods->type[0] != PTX_B64)
+        return decode_fail(dec, "needs .fractional, .range or .cvt, and .b64");
+    if (in->operand_count < forms[form].least || in->operand_count > forms[form].most)
+        return decode_fail(dec, "the number of operands is wrong");
+    struct op address = {.guard = NO_GUARD};
+    if (form == 0 && in->operand_count == 2 &&
+        !decode_src(dec, &in->operand[1], PTX_F32, &op->s[0]))
+        return false;
+    if (form == 1 && (!decode_address(dec, &in->operand[1], mods->space, &address) ||
+                      !decode_src(dec, &in->operand[2], PTX_U32, &op->s[1]) ||
+                      !decode_src(dec, &in->operand[3], PTX_U32, &op->s[2])))
+        return false;
+    if (form == 2 && !decode_src(dec, &in->operand[1], PTX_B64, &op->s[0]))
+        return false;
+    op->s[0] = form == 1 ? address.s[0] : op->s[0];
+    op->fn = make_policy;
+    op->imm = 0x10f0000000000000u;
+    return decode_dst(dec, &in->operand[0], PTX_B64, &op->d);
 }
 
 static const char memory_types[] = ".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 "
@@ -419,8 +477,12 @@ static const struct op_row rows[] = {
      SIM_PIPE_LSU, 1, 1, decode_prefetch},
     {"prefetchu", "prefetchu.L1 [a];", NULL, MOD_PART, SIM_PIPE_LSU, 1, 1,
      decode_prefetch},
-    {"createpolicy", "createpolicy.* d, ...;", NULL, ~0u, SIM_PIPE_ALU, 1, 4,
-     decode_prefetch},
+    {"createpolicy",
+     "createpolicy.fractional.L2::..{.L2::..}.b64 d{, fraction};  "
+     "createpolicy.range{.global}.L2::..{.L2::..}.b64 d, [a], primary, total;  "
+     "createpolicy.cvt.L2.b64 d, access;",
+     ".b64", MOD_PART | MOD_CACHE | MOD_SPACE | MOD_TYPE, SIM_PIPE_ALU, 1, 4,
+     decode_policy},
     {"discard", "discard{.global}.L2 [a], size;", NULL, MOD_SPACE | MOD_PART,
      SIM_PIPE_LSU, 2, 2, decode_prefetch},
     {"applypriority", "applypriority{.global}.L2::evict_normal [a], size;", NULL,

@@ -1,5 +1,6 @@
 /* ops_move.c - moves, packing, selection and address conversion (PTX ISA 9.0, 9.7.6.8
  * and 9.7.9). */
+#include "numeric.h"
 #include "ops.h"
 
 /* --- moves and selection ----------------------------------------------------------- */
@@ -123,6 +124,8 @@ static void selp_64(struct warp *w, const struct op *op)
     }
 }
 
+enum { SLCT_FLOAT = 1, SLCT_FTZ = 2 };
+
 /* slct d, a, b, c: c >= 0 ? a : b; a NaN is not >= 0 */
 static void slct(struct warp *w, const struct op *op)
 {
@@ -131,8 +134,9 @@ static void slct(struct warp *w, const struct op *op)
         if (!(w->mask >> l & 1))
             continue;
         float value;
-        memcpy(&value, &c[l], sizeof value);
-        bool first = op->flags & 1 ? value >= 0.0f : (int32_t)c[l] >= 0;
+        uint32_t bits = op->flags & SLCT_FTZ ? flush_bits(c[l]) : c[l];
+        memcpy(&value, &bits, sizeof value);
+        bool first = op->flags & SLCT_FLOAT ? value >= 0.0f : (int32_t)c[l] >= 0;
         uint32_t from = first ? op->s[0] : op->s[1];
         if (op->width == 8)
             row64(w, op->d)[l] = row64(w, from)[l];
@@ -256,7 +260,10 @@ static bool decode_slct(struct decoder *dec, const struct ptx_insn *in,
     if (mods->type_count != 2 || (test != PTX_S32 && test != PTX_F32))
         return decode_fail(dec, "the second type must be .s32 or .f32");
     op->fn = slct;
-    op->flags = test == PTX_F32;
+    if (mods->ftz && test != PTX_F32)
+        return decode_fail(dec, ".ftz goes with .f32");
+    op->flags =
+        (uint8_t)((test == PTX_F32 ? SLCT_FLOAT : 0) | (mods->ftz ? SLCT_FTZ : 0));
     op->width = ptx_type_bits(type) == 64 ? 8 : 4;
     return check_width(dec, type, 64) && decode_dst(dec, &in->operand[0], type, &op->d) &&
            decode_src(dec, &in->operand[1], type, &op->s[0]) &&

@@ -1,5 +1,5 @@
 /* ops_tensor.c - wmma.mma and mma.sync (PTX ISA 9.0, 9.7.14), and the rows of what is
- * refused: Hopper's and Blackwell's matrix instructions, textures, clusters. Loads and
+ * Loads and
  * stores of matrices are in ops_wmma.c, the layouts in fragment.h, executors in mma_run.h.
  *
  * Numbers. A sum starts from C and takes the products in order of k with a fused
@@ -249,45 +249,10 @@ static bool decode_mma(struct decoder *dec, const struct ptx_insn *in,
     return decode_fragments(dec, in, kind, o, op);
 }
 
-static bool decode_refused(struct decoder *dec, const struct ptx_insn *in,
-                           const struct mods *mods, struct op *op)
-{
-    (void)mods, (void)op;
-    static const struct {
-        const char *base, *why;
-    } reasons[] = {
-        {"wgmma", "warpgroup matrix instructions are not supported yet"},
-        {"tcgen05", "Blackwell's tensor memory is not supported"},
-        {"tex", "textures are not supported"},
-        {"tld4", "textures are not supported"},
-        {"txq", "textures are not supported"},
-        {"suld", "surfaces are not supported"},
-        {"sust", "surfaces are not supported"},
-        {"sured", "surfaces are not supported"},
-        {"suq", "surfaces are not supported"},
-        {"mapa", "clusters are not supported yet"},
-        {"getctarank", "clusters are not supported yet"},
-        {"setmaxnreg", "register reallocation comes with wgmma"},
-        {"griddepcontrol", "dependent launches are not supported"},
-        {"multimem", "multicast memory is not supported"},
-        {"tensormap", "tensor maps are not supported yet"},
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (strcmp(reasons[i].base, in->base) == 0)
-            return decode_fail(dec, "%s", reasons[i].why);
-    return false;
-}
-
 enum {
     MMA = MOD_SYNC | MOD_SHAPE | MOD_LAYOUT | MOD_TYPE | MOD_TYPE2 | MOD_SAT | MOD_PART |
           MOD_MODE | MOD_BOOL | MOD_ROUND
 };
-
-#define REFUSED(base)                                                        \
-    {                                                                        \
-        base, base ": refused with a reason", NULL, ~0u, SIM_PIPE_TENSOR, 0, \
-            PTX_MAX_OPERANDS, decode_refused                                 \
-    }
 
 static const struct op_row rows[] = {
     {"wmma", "wmma.mma.sync.aligned.layouts.shape.types{.satfinite} d, a, b, c;",
@@ -298,20 +263,5 @@ static const struct op_row rows[] = {
      "{, metadata, selector};",
      ".f16 .bf16 .tf32 .f32 .f64 .e4m3 .e5m2 .u8 .s8 .u4 .s4 .b1", MMA, SIM_PIPE_TENSOR,
      4, 6, decode_mma},
-    REFUSED("wgmma"),
-    REFUSED("tcgen05"),
-    REFUSED("tex"),
-    REFUSED("tld4"),
-    REFUSED("txq"),
-    REFUSED("suld"),
-    REFUSED("sust"),
-    REFUSED("sured"),
-    REFUSED("suq"),
-    REFUSED("mapa"),
-    REFUSED("getctarank"),
-    REFUSED("setmaxnreg"),
-    REFUSED("griddepcontrol"),
-    REFUSED("multimem"),
-    REFUSED("tensormap"),
 };
 const struct op_family ops_tensor = {rows, (int)(sizeof rows / sizeof *rows)};

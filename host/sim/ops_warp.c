@@ -172,6 +172,13 @@ static bool decode_members(struct decoder *dec, const struct ptx_operand *operan
     return decode_src(dec, operand, PTX_U32, &op->s[3]);
 }
 
+/* Code for sm_60 and older has shfl and vote without .sync: the lanes that are here. */
+static bool without_sync(struct decoder *dec)
+{
+    int sm = decode_module_of(dec)->target_sm;
+    return sm < 70 || decode_fail(dec, "needs .sync for sm_%d", sm);
+}
+
 static int find_word(const struct mods *mods, const char *const *names, int count)
 {
     for (int i = 0; i < mods->word_count; i++)
@@ -186,8 +193,10 @@ static bool decode_shfl(struct decoder *dec, const struct ptx_insn *in,
 {
     static const char *const modes[] = {"up", "down", "bfly", "idx"};
     int mode = find_word(mods, modes, 4);
-    if (mode < 0 || mods->type[0] != PTX_B32 || !mods->sync || in->operand_count != 5)
-        return decode_fail(dec, "needs .sync, a mode and .b32");
+    if (mode < 0 || mods->type[0] != PTX_B32)
+        return decode_fail(dec, "needs a mode and .b32");
+    if (in->operand_count != 4 + mods->sync)
+        return decode_fail(dec, "it takes %d operands", 4 + mods->sync);
     op->fn = shfl;
     op->flags = (uint8_t)mode;
     return decode_dst(dec, &in->operand[0], PTX_B32, &op->d) &&
@@ -195,7 +204,7 @@ static bool decode_shfl(struct decoder *dec, const struct ptx_insn *in,
            decode_src(dec, &in->operand[1], PTX_B32, &op->s[0]) &&
            decode_src(dec, &in->operand[2], PTX_B32, &op->s[1]) &&
            decode_src(dec, &in->operand[3], PTX_B32, &op->s[2]) &&
-           decode_members(dec, &in->operand[4], op);
+           (mods->sync ? decode_members(dec, &in->operand[4], op) : without_sync(dec));
 }
 
 static bool decode_vote(struct decoder *dec, const struct ptx_insn *in,
@@ -204,8 +213,8 @@ static bool decode_vote(struct decoder *dec, const struct ptx_insn *in,
     static const char *const modes[] = {"all", "any", "uni", "ballot"};
     int mode = find_word(mods, modes, 4);
     bool negated = false;
-    if (mode < 0 || !mods->sync || in->operand_count != 3)
-        return decode_fail(dec, "needs .sync and a mode");
+    if (mode < 0 || in->operand_count != 2 + mods->sync)
+        return decode_fail(dec, "needs a mode and %d operands", 2 + mods->sync);
     op->fn = vote;
     op->flags = (uint8_t)mode;
     if (!(mode == VOTE_BALLOT ? decode_dst(dec, &in->operand[0], PTX_B32, &op->d)
@@ -213,7 +222,7 @@ static bool decode_vote(struct decoder *dec, const struct ptx_insn *in,
         !decode_pred(dec, &in->operand[1], &op->s[0], &negated))
         return false;
     op->imm = negated;
-    return decode_members(dec, &in->operand[2], op);
+    return mods->sync ? decode_members(dec, &in->operand[2], op) : without_sync(dec);
 }
 
 static bool decode_match(struct decoder *dec, const struct ptx_insn *in,
@@ -303,10 +312,10 @@ static bool decode_clock(struct decoder *dec, const struct ptx_insn *in,
 enum { WARP = MOD_SYNC | MOD_MODE | MOD_TYPE };
 
 static const struct op_row rows[] = {
-    {"shfl", "shfl.sync.{up,down,bfly,idx}.b32 d{|p}, a, b, c, membermask;", ".b32", WARP,
-     SIM_PIPE_LSU, 5, 5, decode_shfl},
-    {"vote", "vote.sync.{all,any,uni}.pred d, p, mask;  .ballot.b32 d, p, mask;",
-     ".pred .b32", WARP | MOD_UNI, SIM_PIPE_ALU, 3, 3, decode_vote},
+    {"shfl", "shfl{.sync}.{up,down,bfly,idx}.b32 d{|p}, a, b, c{, membermask};", ".b32",
+     WARP, SIM_PIPE_LSU, 4, 5, decode_shfl},
+    {"vote", "vote{.sync}.{all,any,uni}.pred d, p{, mask};  .ballot.b32 d, p{, mask};",
+     ".pred .b32", WARP | MOD_UNI, SIM_PIPE_ALU, 2, 3, decode_vote},
     {"match", "match.{any,all}.sync.type d{|p}, a, membermask;", ".b32 .b64", WARP,
      SIM_PIPE_ALU, 3, 3, decode_match},
     {"redux", "redux.sync.op.type d, a, membermask;", ".u32 .s32 .b32", WARP | MOD_BOOL,

@@ -409,6 +409,20 @@ static bool decode_wmma_move(struct decoder *dec, const struct ptx_insn *in,
            (!o->stride_given || decode_src(dec, &in->operand[2], PTX_U32, &op->s[1]));
 }
 
+static bool decode_wmma_load(struct decoder *dec, const struct ptx_insn *in,
+                             const struct mods *mods, struct op *op)
+{
+    bool load = mods->word_count > 0 && strcmp(mods->word[0], "load") == 0;
+    return load ? decode_wmma_move(dec, in, mods, op) : decode_fail(dec, "is no load");
+}
+
+static bool decode_wmma_store(struct decoder *dec, const struct ptx_insn *in,
+                              const struct mods *mods, struct op *op)
+{
+    bool store = mods->word_count > 0 && strcmp(mods->word[0], "store") == 0;
+    return store ? decode_wmma_move(dec, in, mods, op) : decode_fail(dec, "is no store");
+}
+
 static bool decode_matrix(struct decoder *dec, const struct ptx_insn *in,
                           const struct mods *mods, struct op *op)
 {
@@ -448,9 +462,9 @@ enum {
 static const struct op_row rows[] = {
     {"wmma", "wmma.load.{a,b,c}.sync.aligned.layout.shape{.space}.type r, [p]{, stride};",
      ".f16 .bf16 .tf32 .f32 .f64 .u8 .s8 .s32 .u4 .s4 .b1", WMMA_MOVE, SIM_PIPE_LSU, 2, 3,
-     decode_wmma_move},
+     decode_wmma_load},
     {"wmma", "wmma.store.d.sync.aligned.layout.shape{.space}.type [p], r{, stride};",
-     ".f16 .f32 .f64 .s32", WMMA_MOVE, SIM_PIPE_LSU, 2, 3, decode_wmma_move},
+     ".f16 .f32 .f64 .s32", WMMA_MOVE, SIM_PIPE_LSU, 2, 3, decode_wmma_store},
     {"ldmatrix", "ldmatrix.sync.aligned.m8n8.num{.trans}{.shared}.b16 d, [a];", ".b16",
      MATRIX, SIM_PIPE_LSU, 2, 2, decode_matrix},
     {"stmatrix", "stmatrix.sync.aligned.m8n8.num{.trans}{.shared}.b16 [a], d;", ".b16",

@@ -54,6 +54,8 @@ enum ptx_type {
     PTX_E5M2X2,
     PTX_U4,
     PTX_S4,
+    PTX_U2,
+    PTX_S2,
     PTX_B1,
     PTX_TYPE_COUNT
 };
@@ -131,7 +133,8 @@ struct ptx_operand {
     int64_t offset;               /* ADDR, SYMBOL */
     const char *symbol;           /* as written, lower scopes already renamed */
     struct ptx_var *var;          /* the variable that symbol names, if it is one */
-    int component;                /* %v.x of a vector register: not supported, -1 */
+    const char *part;             /* "b1" of r.b1 (video instructions), else NULL */
+    bool minus;                   /* -r (vmad) */
     int target;                   /* LABEL */
     struct ptx_operand *elements; /* VECTOR */
     int element_count;

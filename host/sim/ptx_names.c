@@ -22,7 +22,8 @@ static const struct {
     [PTX_F32X2] = {"f32x2", 64},   [PTX_E4M3] = {"e4m3", 8},
     [PTX_E5M2] = {"e5m2", 8},      [PTX_E4M3X2] = {"e4m3x2", 16},
     [PTX_E5M2X2] = {"e5m2x2", 16}, [PTX_U4] = {"u4", 4},
-    [PTX_S4] = {"s4", 4},          [PTX_B1] = {"b1", 1},
+    [PTX_S4] = {"s4", 4},          [PTX_U2] = {"u2", 2},
+    [PTX_S2] = {"s2", 2},          [PTX_B1] = {"b1", 1},
 };
 
 int ptx_type_bits(enum ptx_type type)

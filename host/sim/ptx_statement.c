@@ -78,7 +78,7 @@ static bool operand_address(struct parser *p, struct ptx_operand *o, int depth)
     o->kind = PTX_OPERAND_ADDR;
     lex_next(&p->lex);
     if (p->lex.token.kind == TOKEN_WORD) {
-        struct ptx_operand base = {.reg = -1, .reg2 = -1, .component = -1, .target = -1};
+        struct ptx_operand base = {.reg = -1, .reg2 = -1, .target = -1};
         if (!operand_word(p, &base))
             return false;
         if (base.kind != PTX_OPERAND_REG && base.kind != PTX_OPERAND_SYMBOL)
@@ -146,9 +146,22 @@ static bool operand_number(struct parser *p, struct ptx_operand *o)
     return true;
 }
 
+/* Is it -r? Then step over the sign. */
+static bool minus_register(struct parser *p)
+{
+    struct lexer ahead = p->lex;
+    if (!at_punct(p, '-'))
+        return false;
+    lex_next(&ahead);
+    if (ahead.token.kind != TOKEN_WORD || token_is(&ahead.token, "WARP_SZ"))
+        return false;
+    p->lex = ahead;
+    return true;
+}
+
 static bool parse_operand(struct parser *p, struct ptx_operand *o, int depth)
 {
-    *o = (struct ptx_operand){.reg = -1, .reg2 = -1, .component = -1, .target = -1};
+    *o = (struct ptx_operand){.reg = -1, .reg2 = -1, .target = -1};
     if (depth > 4)
         return parse_fail(p, EXIT_USAGE, "operands are nested too deeply");
     if (accept_punct(p, '!')) {
@@ -156,9 +169,19 @@ static bool parse_operand(struct parser *p, struct ptx_operand *o, int depth)
         if (p->lex.token.kind != TOKEN_WORD)
             return parse_expected(p, "a predicate");
     }
+    if (minus_register(p))
+        o->minus = true;
     if (p->lex.token.kind == TOKEN_WORD) {
         if (!operand_word(p, o))
             return false;
+        if (o->minus && o->kind != PTX_OPERAND_REG)
+            return parse_fail(p, EXIT_USAGE,
+                              "a number or a register must stand behind -");
+        if (o->kind == PTX_OPERAND_REG && p->lex.token.kind == TOKEN_DOT &&
+            !p->lex.token.spaced) {
+            o->part = ptx_intern(p->module, p->lex.token.text, p->lex.token.length);
+            lex_next(&p->lex);
+        }
         if (o->kind == PTX_OPERAND_REG && accept_punct(p, '|')) {
             struct ptx_operand second;
             if (!parse_operand(p, &second, depth + 1))
@@ -264,7 +287,7 @@ static bool parse_branch(struct parser *p, struct ptx_insn *insn)
         return parse_expected(p, "a label");
     struct ptx_operand *o = &insn->operand[insn->operand_count++];
     *o = (struct ptx_operand){
-        .kind = PTX_OPERAND_LABEL, .reg = -1, .reg2 = -1, .component = -1, .target = -1};
+        .kind = PTX_OPERAND_LABEL, .reg = -1, .reg2 = -1, .target = -1};
     struct name *name = parse_name(p, p->lex.token.text, p->lex.token.length);
     o->symbol = name->text;
     if (!indexed)
