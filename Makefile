@@ -84,7 +84,7 @@ MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o plante
 .NOTPARALLEL:
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all help deps deps-dev test bench plots lint format clean FORCE
+.PHONY: all help deps deps-dev test check-ptx bench plots lint format clean FORCE
 
 SUB = +$(Q)$(MAKE) --no-print-directory -j$(JOBS)
 
@@ -112,6 +112,10 @@ test: ## build and run the Criterion tests
 bench: ## how fast the simulator is, beside what it is meant to reach
 	$(SUB) $(BUILD)/tests/bench_sim
 	$(Q)$(BUILD)/tests/bench_sim
+
+check-ptx: ## have ptxas assemble the PTX of the test cases
+	$(SUB) $(BUILD)/tests/run_tests
+	$(Q)sh host/build/check_ptx.sh $(BUILD)/tests/run_tests $(BUILD)/tests/ptx
 
 plots: ## draw the ladder of ./run into build/plots (needs gnuplot)
 	$(Q)command -v gnuplot >/dev/null || { echo "make: plots need gnuplot: apt-get install gnuplot-nox (dnf, brew: gnuplot)" >&2; exit 3; }
