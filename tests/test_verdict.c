@@ -197,3 +197,27 @@ Test(verdict, whole_numbers_must_be_exact)
     cr_expect_eq(v.kind, VERDICT_NOT_EXACT, "%s", v.reason);
     close_setup(&s);
 }
+
+/* Products below the smallest FP32 number: zero is the right answer, and a large number
+ * is not. */
+Test(verdict, numbers_that_underflow_pass)
+{
+    struct setup s;
+    struct verdict v;
+    open_setup(&s, KERNEL_F32, KERNEL_F32, KERNEL_F32, KERNEL_CUDA_CORES, 32);
+    for (size_t i = 0; i < M; i++)
+        for (size_t k = 0; k < 32; k++)
+            matrix_set(&s.a, i, k, 0x1p-80 * (1 + (double)k / 64));
+    for (size_t k = 0; k < 32; k++)
+        for (size_t j = 0; j < N; j++)
+            matrix_set(&s.b, k, j, 0x1p-80 * (1 + (double)j / 64));
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < N; j++)
+            matrix_set(&s.c, i, j, 0);
+    verdict_check(&s.problem, &s.c, false, &v);
+    cr_expect_eq(v.kind, VERDICT_PASS, "%s", v.reason);
+    matrix_set(&s.c, 3, 4, 0x1p-100);
+    verdict_check(&s.problem, &s.c, false, &v);
+    cr_expect_eq(v.kind, VERDICT_TOO_FAR, "%s", v.reason);
+    close_setup(&s);
+}

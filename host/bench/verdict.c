@@ -56,6 +56,16 @@ static double roundoff(int type)
                                  : 0x1p-24;
 }
 
+/* The step between the smallest numbers of a type. */
+static double smallest(int type)
+{
+    return type == KERNEL_F64    ? 0x1p-1074
+           : type == KERNEL_F16  ? 0x1p-24
+           : type == KERNEL_BF16 ? 0x1p-133
+           : type == KERNEL_S32  ? 0
+                                 : 0x1p-149;
+}
+
 double verdict_bound(int in, int acc, int out, int unit, size_t k)
 {
     (void)in; /* the reference uses the rounded inputs */
@@ -141,6 +151,7 @@ struct rules {
     const struct matrix *c;
     bool exact;
     double bound;
+    double underflow; /* what numbers too small for the types may lose, absolutely */
 };
 
 static void check_cell(const struct rules *rules, struct findings *f, size_t row,
@@ -174,7 +185,8 @@ static void check_cell(const struct rules *rules, struct findings *f, size_t row
     }
     if (rules->exact && got != want)
         note(f, F_INEXACT, &f->inexact, row, col, got, want);
-    double error = scale > 0 ? fabs(got - want) / scale : got == want ? 0 : INFINITY;
+    double off = fabs(got - want) <= rules->underflow ? 0 : fabs(got - want);
+    double error = scale > 0 ? off / scale : off == 0 ? 0 : INFINITY;
     if (!(isfinite(error) && error <= rules->bound)) {
         note(f, F_TOO_FAR, &f->too_far, row, col, got, want);
         f->last_row_bad += row + TILE / 2 >= rules->c->rows;
@@ -352,6 +364,7 @@ void verdict_check(const struct problem *problem, const struct matrix *c, bool e
     struct findings total = {0};
     rules.bound =
         verdict_bound(problem->a->type, problem->acc, c->type, problem->unit, k);
+    rules.underflow = (double)k * smallest(problem->acc) + smallest(c->type);
     memset(verdict, 0, sizeof *verdict);
     size_t down = (c->rows + TILE - 1) / TILE, across = (c->cols + TILE - 1) / TILE;
 #pragma omp parallel
