@@ -249,6 +249,15 @@ static bool take_explain(struct options *o, const char *value, struct error *err
     return true;
 }
 
+static bool take_tensor_sums(struct options *o, const char *value, struct error *err)
+{
+    o->hw_sums = strcmp(value, "hw") == 0;
+    if (!o->hw_sums && strcmp(value, "ieee") != 0)
+        return error_set(err, EXIT_USAGE, "--tensor-sums: `%.40s` is neither ieee nor hw",
+                         value);
+    return true;
+}
+
 static bool take_no_color(struct options *o, const char *value, struct error *err)
 {
     (void)value, (void)err;
@@ -323,6 +332,10 @@ static const struct option_row rows[] = {
     {"steps", 0, "N", NULL, take_steps,
      "instructions of a block's warps after which the simulator takes it\n"
      "to be in an endless loop (default 2^28, with --check 2^27)",
+     0},
+    {"tensor-sums", 0, "ieee|hw", NULL, take_tensor_sums,
+     "how simulated tensor cores add: rounded at every step (default), or as\n"
+     "measured on cards: aligned, cut off, a group of products at once",
      0},
     {"counters", 0, NULL, NULL, take_counters,
      "what the simulator counted, under Nsight Compute's names", 0},

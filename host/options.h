@@ -49,7 +49,7 @@ struct options {
     int reps, warmup, threads; /* 0 = choose */
     uint64_t seed, steps;      /* steps 0 = the simulator's limit */
     bool check_all, verify, counters, no_color;
-    bool explain;
+    bool explain, hw_sums;
     const char *json; /* NULL, "-" or a file */
     struct guest_words guest;
 };

@@ -34,6 +34,7 @@ static bool open_simulated(const struct options *o, const char *card,
         .spec_count = 1,
         .threads = o ? o->threads : 0,
         .check = o && o->check_all,
+        .hw_sums = o && o->hw_sums,
         .step_limit = o ? o->steps : 0,
         .max_faults = 16,
         /* --json - has standard output for itself */

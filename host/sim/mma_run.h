@@ -5,6 +5,7 @@
 
 #include "fragment.h"
 #include "matrix_warp.h"
+#include "mma_sums.h"
 #include "mma_tiles.h"
 
 struct mma_op {
@@ -173,6 +174,23 @@ static void store_float_d(const struct warp *w, const struct op *op,
     }
 }
 
+/* t->c += t->a * t->b, strip by strip. */
+static void multiply_tiles(const struct warp *w, const struct mma_op *o,
+                           struct float_tiles *t)
+{
+    const struct launch *launch = w->block->launch;
+    struct sum_rule rule = sum_rule(launch->spec, o->a, o->b, o->d == PTX_F16);
+    bool exact = o->a != PTX_BF16 && o->a != PTX_TF32;
+    for (int row = 0; row < o->m; row += BLOCK)
+        for (int col = 0; col < o->n; col += BLOCK) {
+            float *c = t->c + row * o->n + col;
+            if (launch->hw_sums)
+                add_strip(t->a + row * o->k, t->b + col, c, o->n, o->k, &rule);
+            else
+                multiply_strip(t->a + row * o->k, t->b + col, c, o->n, o->k, exact);
+        }
+}
+
 static void mma_float(struct warp *w, const struct op *op)
 {
     const struct mma_op *o = op->extra;
@@ -184,11 +202,7 @@ static void mma_float(struct warp *w, const struct op *op)
     if (o->sparse)
         spread_sparse(w, o, packed, t.a);
     load_float_c(w, op, o, t.c);
-    bool exact = o->a != PTX_BF16 && o->a != PTX_TF32;
-    for (int row = 0; row < o->m; row += BLOCK)
-        for (int col = 0; col < o->n; col += BLOCK)
-            multiply_strip(t.a + row * o->k, t.b + col, t.c + row * o->n + col, o->n,
-                           o->k, exact);
+    multiply_tiles(w, o, &t);
     store_float_d(w, op, o, t.c);
 }
 
@@ -219,6 +233,8 @@ static void mma_quads(struct warp *w, const struct op *op)
     const struct mma_op *o = op->extra;
     const uint32_t *a_rows = op->list + o->d_regs, *b_rows = a_rows + o->a_regs,
                    *c_rows = b_rows + o->b_regs;
+    const struct launch *launch = w->block->launch;
+    struct sum_rule rule = sum_rule(launch->spec, o->a, o->b, o->d == PTX_F16);
     uint32_t result[8][LANES] = {{0}};
     if (!matrix_whole_warp(w))
         return;
@@ -245,10 +261,10 @@ static void mma_quads(struct warp *w, const struct op *op)
                 c[p.row][p.col] = o->c == PTX_F32 ? bits_to_f32(row32(w, c_rows[i])[lane])
                                                   : half_of_row(w, c_rows, i, lane);
             }
-        for (int row = 0; row < 8; row++)
-            for (int k = 0; k < 4; k++)
-                for (int col = 0; col < 8; col++)
-                    c[row][col] = multiply_add(a[row][k], b[k][col], c[row][col], true);
+        if (launch->hw_sums)
+            add_strip(a[0], b[0], c[0], 8, 4, &rule);
+        else
+            multiply_strip(a[0], b[0], c[0], 8, 4, true);
         for (int x = 0; x < 8; x++)
             for (int i = 0; i < 8; i++) {
                 struct fragment_place p = quad_sum_place(o->d == PTX_F32, x, i);

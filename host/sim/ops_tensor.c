@@ -5,8 +5,8 @@
  * Numbers. A sum starts from C and takes the products in order of k with a fused
  * multiply-add in FP32; FP16 sums are kept in FP32 and rounded once, at the end of the
  * instruction. Integers wrap, or clamp at the end with .satfinite. FP64 is a chain of
- * fused multiply-adds. Hardware adds several products at once and truncates; the
- * difference is far below the verdict's bound. */
+ * fused multiply-adds. Hardware adds several products at once and truncates: mma_sums.h
+ * has that mode; the difference is far below the verdict's bound. */
 #include "mma_run.h"
 
 /* --- decode ------------------------------------------------------------------------ */

@@ -25,6 +25,7 @@ struct sim_options {
     int threads;         /* host threads; 0 = OpenMP's default */
     bool check;          /* all checks, else bounds and alignment only */
     bool explain;        /* as sim_set_explain */
+    bool hw_sums;        /* tensor cores round as measured, not as IEEE (mma_sums.h) */
     uint64_t max_faults; /* stop collecting after so many (default 16) */
     uint64_t step_limit; /* warp instructions that a block may take, a poll counted as
                             100; 0 = 2^28, 2^27 with checks; UINT64_MAX = no limit */

@@ -308,6 +308,7 @@ static CUresult run(CUfunction f, const struct shape *shape, const uint8_t *para
         .local_bytes = f->frame_bytes,
         .cooperative = cooperative,
         .check = sim_state.options.check,
+        .hw_sums = sim_state.options.hw_sums,
         .step_limit = step_limit(&sim_state.options),
         .listeners = {&counters_listener, &async_check_listener, &check_listener,
                       &mask_check_listener},
