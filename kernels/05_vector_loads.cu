@@ -8,7 +8,8 @@
  *          A and B with 16-byte aligned rows take the wide path, others cell by cell.
  * Launch   tile 128x128x8, 256 threads; grid (ceil(n / 128), ceil(m / 128)).
  * Expect   global loads 16 bytes a lane: 16 sectors a request.
- *          Per warp and step of k: 4 shared loads of 16 bytes for 64 multiply-adds a thread.
+ *          Per warp and step of k: 4 shared loads of 16 bytes for 64 multiply-adds a
+ *          thread: 2 wavefronts each for A (half-warps share), 4 for B, 12 in all.
  *          Rows of a_tile are padded by 4 floats, so that the two groups of k that a warp
  *          stores use different banks: no store conflicts.
  * Limit    a warp still waits for each tile. Next: warp tiles and asynchronous copies.

@@ -12,7 +12,8 @@
  *          grid (ceil(n / 128), ceil(m / 128)). Needs compute capability 8.0.
  * Expect   as 05 for traffic; per warp and 4 steps of k 8 + 8 shared loads of 16 bytes
  *          for 256 multiply-adds a thread. Rows of a_tile are padded to 20 floats:
- *          8 rows start in 8 different groups of banks, no conflicts.
+ *          8 rows start in 8 different groups of banks, no conflicts: 2 wavefronts a
+ *          load of A (4 lanes share it), 4 of B. Copies into a_tile have some.
  * Limit    instruction issue: what is not an FMA costs. Tensor cores come next.
  */
 #include "kernel.h"

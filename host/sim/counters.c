@@ -344,10 +344,22 @@ static const struct shape *find_shape(struct counts *n, const struct access *a,
             shape->distance[l] = a->address[l] - first;
         shape->mask = a->mask;
         shape->bytes = a->bytes;
-        shape->wavefronts =
-            count_wavefronts(a->address, a->mask, a->bytes, &shape->ideal);
+        shape->wavefronts = count_wavefronts(a->address, a->mask, a->bytes,
+                                             a->kind == ACCESS_LOAD, &shape->ideal);
     }
     return shape;
+}
+
+/* Wavefronts if all active lanes want the same place: one for each phase that has any. */
+static uint32_t uniform_wavefronts(const struct access *a, uint32_t words)
+{
+    uint32_t lanes = LANES / words, phases = 0;
+    if (a->kind == ACCESS_LOAD && words > 1)
+        lanes *= 2;
+    uint32_t group = FULL_MASK >> (LANES - lanes);
+    for (uint32_t first = 0; first < LANES; first += lanes)
+        phases += (a->mask >> first & group) != 0;
+    return phases;
 }
 
 static void shared_access(struct counts *n, const struct warp *w, const struct access *a,
@@ -355,9 +367,10 @@ static void shared_access(struct counts *n, const struct warp *w, const struct a
 {
     uint32_t wavefronts, ideal;
     uint32_t words = a->bytes <= 4 ? 1 : a->bytes / 4u;
-    if (a->pattern == PATTERN_CONSECUTIVE ||
-        (a->pattern == PATTERN_UNIFORM && (words == 1 || a->mask == FULL_MASK))) {
+    if (a->pattern == PATTERN_CONSECUTIVE) {
         wavefronts = ideal = words;
+    } else if (a->pattern == PATTERN_UNIFORM) {
+        wavefronts = ideal = uniform_wavefronts(a, words);
     } else {
         const struct shape *shape = find_shape(n, a, index);
         wavefronts = shape->wavefronts;

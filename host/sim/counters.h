@@ -13,9 +13,10 @@ uint32_t count_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes);
 uint32_t count_distinct(const uint64_t *values, uint32_t mask, uint64_t *distinct);
 /* Shared-memory wavefronts of one access: bytes a lane 1..16; wide accesses go
  * in phases (64-bit: 2 half-warps, 128-bit: 4 quarter-warps); the same word is
- * broadcast. *ideal gets the count without conflicts. */
+ * broadcast. packs: an ordinary load, two phases of which go as one if pairs of lanes
+ * share addresses. *ideal gets the count without conflicts. */
 uint32_t count_wavefronts(const uint64_t *offset, uint32_t mask, uint32_t bytes,
-                          uint32_t *ideal);
+                          bool packs, uint32_t *ideal);
 
 /* Everything the listener needs per launch and per worker. */
 bool counters_begin(struct launch *launch, struct worker *workers, int worker_count);

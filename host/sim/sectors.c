@@ -4,7 +4,14 @@
  * gives each of 32 banks one 4-byte word; lanes that want the same word share it.
  * 8-byte accesses go in 2 phases of 16 lanes, 16-byte accesses in 4 phases of 8.
  * (Nsight Compute documentation, memory tables; CUDA C++ Programming Guide, shared
- * memory.) */
+ * memory.)
+ *
+ * Loads: two phases go as one if every lane has the address of lane ^ 1, or every lane
+ * that of lane ^ 2: results are packed on their way to the registers (an answer of
+ * NVIDIA's, forums.developer.nvidia.com/t/77228, for 7.0 to 7.5). Counters of an H100
+ * agree (HamzaElshafie/h100_gemm, per warp and step of k): the vector kernel's 2 x 2
+ * for A and 2 x 8 for B are 20, 8 of them conflicts; the warp tile's 2 x 2 and 4 x 4 are
+ * 20, none of them conflicts, and there lanes that share are 4 apart and save nothing. */
 #include "counters.h"
 
 /* Distinct values among the active lanes' values[], at most LANES of them, into
@@ -74,12 +81,26 @@ static uint32_t phase_wavefronts(const uint64_t *offset, uint32_t mask, int firs
     return most;
 }
 
+/* Do all active lanes have the address of the lane `apart` from them? One that is off
+ * asks for nothing, and agrees. */
+static bool pairs_agree(const uint64_t *offset, uint32_t mask, int apart)
+{
+    for (int l = 0; l < LANES; l++)
+        if ((mask >> l & 1) && (mask >> (l ^ apart) & 1) &&
+            offset[l] != offset[l ^ apart])
+            return false;
+    return true;
+}
+
 uint32_t count_wavefronts(const uint64_t *offset, uint32_t mask, uint32_t bytes,
-                          uint32_t *ideal)
+                          bool packs, uint32_t *ideal)
 {
     int shift = bytes <= 4 ? 2 : bytes <= 8 ? 3 : 4;
     int lanes = LANES >> (shift - 2);
     uint32_t total = 0, phases = 0;
+    if (packs && lanes < LANES &&
+        (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2)))
+        lanes *= 2;
     for (int first = 0; first < LANES; first += lanes) {
         uint32_t phase = phase_wavefronts(offset, mask, first, first + lanes, shift);
         total += phase;
