@@ -74,13 +74,18 @@ static inline void ops_close(struct ops *h)
     memset(h, 0, sizeof *h);
 }
 
+/* Text that begins so is for sm_100, all other for sm_90. */
+#define OPS_SM_100 "/* sm_100 */"
+
 /* Wrap, parse, decode. False with h->err filled; the caller closes. */
 static inline bool ops_try(struct ops *h, const char *body, const char *registers)
 {
     char text[4096];
+    bool new = strncmp(body, OPS_SM_100, sizeof OPS_SM_100 - 1) == 0;
     int used = snprintf(text, sizeof text,
-                        ".version 8.3\n.target sm_90\n.address_size 64\n"
-                        ".visible .entry k()\n{\n");
+                        ".version %s\n.target sm_%s\n.address_size 64\n"
+                        ".visible .entry k()\n{\n",
+                        new ? "8.8" : "8.3", new ? "100" : "90");
     memset(h, 0, sizeof *h);
     for (const char *r = registers; r[0] != '\0'; r += r[3] == ' ' ? 4 : 3) {
         h->kind[(int)r[0]] = r[2];

@@ -291,6 +291,8 @@ static bool decode_minmax(struct decoder *dec, const struct ptx_insn *in,
     op->flags =
         (uint8_t)((mods->ftz ? FLOAT_FTZ : 0) | (mods->nan ? MINMAX_NAN : 0) |
                   (mods->xorsign_abs ? MINMAX_XORSIGN : 0) | (max ? MINMAX_MAX : 0));
+    if (in->operand_count == 4 && decode_module_of(dec)->target_sm < 100)
+        return decode_fail(dec, "three sources need .target sm_100");
     op->fn = in->operand_count == 4    ? minmax3_f32
              : op->flags == 0          ? min_f32
              : op->flags == MINMAX_MAX ? max_f32
