@@ -129,6 +129,20 @@ Test(guest_cli, kernels_may_print_and_assert)
     free(text);
 }
 
+Test(guest_cli, leaks_are_told_with_checks_on)
+{
+#define FORGETS SIM "--cu tests/guest/forgets.cu --grid 1 --block 32 --args A,buf:4*M,i:"
+    static const struct cli_case cases[] = {
+        {FORGETS "-1 --check", 0, {"unchecked"}},
+        {FORGETS "3", 0, {"unchecked"}},
+        {FORGETS "3 --check",
+         1,
+         {"FAIL", "leak at tests/guest/forgets.cu:4", "64 bytes", "thread (3,0,0)"}},
+    };
+    need_nvcc();
+    expect_all(cases, sizeof cases / sizeof *cases);
+}
+
 Test(guest_cli, grid_that_waits_must_be_resident)
 {
     static const struct cli_case cases[] = {

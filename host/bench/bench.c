@@ -418,6 +418,33 @@ bool bench_fits(const struct device *device, const struct rung *rung, struct siz
                      has / 1e9);
 }
 
+/* --- leaks ----------------------------------------------------------------------------- */
+
+static int count_leaks(const struct device *device, const struct bench_options *o)
+{
+    return device->backend == BACKEND_SIM && o->check_all ? sim_leaks(NULL, 0) : 0;
+}
+
+/* What the kernel's malloc gave out and its free did not take back, in all its launches:
+ * more leaks than `before`. */
+static void take_leaks(struct result *result, const struct bench_options *o, int before)
+{
+    int count = count_leaks(result->device, o);
+    if (count <= before || result->fault_count > 0)
+        return;
+    struct sim_fault *leaks = xcalloc((size_t)count, sizeof *leaks);
+    sim_leaks(leaks, count);
+    free(result->faults);
+    result->faults = xmalloc(sizeof *leaks);
+    *result->faults = leaks[before];
+    result->fault_count = 1;
+    result->tflops = 0;
+    verdict_set(&result->verdict, VERDICT_FAULT, "leak at %s:%d: %s; %d such in all",
+                leaks[before].file, leaks[before].line, leaks[before].detail,
+                count - before);
+    free(leaks);
+}
+
 /* --- all of it ------------------------------------------------------------------------- */
 
 void bench_run(const struct device *device, const struct rung *rung, struct size size,
@@ -432,6 +459,7 @@ void bench_run(const struct device *device, const struct rung *rung, struct size
     result->predicted = device->backend == BACKEND_SIM;
     result->verdict.kind = VERDICT_SKIPPED;
     const struct kernel_info *info = &rung->info;
+    const int leaks = count_leaks(device, o);
     if (device->backend == BACKEND_SIM)
         sim_set_check(o->check_all);
     sim_set_explain(o->explain);
@@ -450,6 +478,7 @@ void bench_run(const struct device *device, const struct rung *rung, struct size
         }
         if (good)
             big_run(device, rung, size, o, result);
+        take_leaks(result, o, leaks);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     result->wall_seconds =
