@@ -12,6 +12,7 @@ NVCC ?= nvcc
 CLANG ?= clang
 BUILD ?= build
 PLOT_FLAGS ?= -s 1024
+FUZZ_SECONDS ?= 60
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 V ?= 0
 
@@ -77,6 +78,9 @@ cpu_objects = $(foreach f,$(1),$(foreach i,$(ISAS),$(BUILD)/cpu/$(call stem,$(f)
 OPS_OBJECTS := $(foreach f,$(OPS_SOURCES),$(foreach i,$(OPS_ISAS),$(BUILD)/ops/$(call stem,$(f)).$(i).o))
 HOST_OBJECTS := $(HOST_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/peaks_table.o $(OPS_OBJECTS)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/%.o)
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_OBJECTS = $(filter $(BUILD)/host/sim/% $(BUILD)/ops/%,$(HOST_OBJECTS)) \
+    $(addprefix $(BUILD)/host/,error.o output_file.o bench/npy.o bench/matrix.o)
 MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o planted.o)
 
 # --- targets --------------------------------------------------------------------
@@ -84,7 +88,7 @@ MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o plante
 .NOTPARALLEL:
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all help deps deps-dev test check-ptx bench plots lint format clean FORCE
+.PHONY: all help deps deps-dev test check-ptx bench fuzz plots lint format clean FORCE
 
 SUB = +$(Q)$(MAKE) --no-print-directory -j$(JOBS)
 
@@ -116,6 +120,18 @@ bench: ## how fast the simulator is, beside what it is meant to reach
 check-ptx: ## have ptxas assemble the PTX of the test cases
 	$(SUB) $(BUILD)/tests/run_tests
 	$(Q)sh host/build/check_ptx.sh $(BUILD)/tests/run_tests $(BUILD)/tests/ptx
+
+# What a target finds new goes to build/fuzz/NAME; what breaks it to build/fuzz/NAME-*.
+fuzz: ## give hostile input to each reader for FUZZ_SECONDS=60 (needs clang)
+	$(Q)command -v $(CLANG) >/dev/null || { echo "make: fuzz needs clang: make deps-dev" >&2; exit 3; }
+	+$(Q)$(MAKE) --no-print-directory -j$(JOBS) BUILD=build/fuzz CC=$(CLANG) CFLAGS="-O1 -g" OPS_FLAGS=-O1 \
+	    SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" \
+	    $(FUZZ_TARGETS:%=build/fuzz/tests/fuzz/fuzz_%)
+	$(Q)set -e; for t in $(FUZZ_TARGETS); do mkdir -p build/fuzz/$$t; \
+	    build/fuzz/tests/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
+	        -max_len=16384 -print_final_stats=1 -artifact_prefix=build/fuzz/$$t- \
+	        $$(test ! -f tests/fuzz/$$t.dict || echo -dict=tests/fuzz/$$t.dict) \
+	        build/fuzz/$$t tests/fuzz/corpus_$$t; done
 
 plots: ## draw the ladder of ./run into build/plots (needs gnuplot)
 	$(Q)command -v gnuplot >/dev/null || { echo "make: plots need gnuplot: apt-get install gnuplot-nox (dnf, brew: gnuplot)" >&2; exit 3; }
@@ -220,6 +236,11 @@ $(eval $(call run_rules,all,$(RUNGS_GPU) $(EXERCISES),$(RUNGS_CPU),$(lastword $(
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(call say,$(notdir $(CC)),$<)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJECTS)
+	$(call say,link,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $^ -o $@ $(LDLIBS)
+
+.SECONDARY: $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%.o)
 
 $(BUILD)/tests/wrong.c: $(WRONG) host/build/registry.sh Makefile
 	@mkdir -p $(@D)

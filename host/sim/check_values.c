@@ -487,10 +487,9 @@ void check_values_new(struct check_block *c)
 {
     const struct launch *launch = c->block->launch;
     size_t warps = c->block->warp_count;
-    if (launch->code->value_count > 0) {
-        c->defined = xcalloc(warps * launch->code->value_count, sizeof *c->defined);
-        c->origin = xcalloc(warps * launch->code->value_count, sizeof *c->origin);
-    }
+    size_t values = warps * launch->code->value_count + 1; /* may be none */
+    c->defined = xcalloc(values, sizeof *c->defined);
+    c->origin = xcalloc(values, sizeof *c->origin);
     c->origins = xcalloc(MOST_ORIGINS, sizeof *c->origins);
     if (launch->local_bytes > 0)
         c->local = xcalloc(warps * local_words(c), sizeof *c->local);

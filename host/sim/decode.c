@@ -1,5 +1,6 @@
 /* decode.c - ptx_function -> struct code: finds each instruction's row in the table,
- * lets the row fill in an op, then gives every value its place in the frame. */
+ * lets the row fill in an op, then gives every value its place in the frame. Operands
+ * are in decode_operand.c, places in liveness.c. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ void *decode_alloc(struct decoder *dec, size_t bytes)
     return code_alloc(dec->code, bytes);
 }
 
-static void *grow(void *array, int count, int *room, size_t size)
+void *decode_grow(void *array, int count, int *room, size_t size)
 {
     if (count < *room)
         return array;
@@ -54,7 +55,7 @@ bool decode_fail(struct decoder *dec, const char *format, ...)
 int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes)
 {
     dec->values =
-        grow(dec->values, dec->value_count, &dec->value_room, sizeof *dec->values);
+        decode_grow(dec->values, dec->value_count, &dec->value_room, sizeof *dec->values);
     dec->values[dec->value_count] =
         (struct value){.kind = kind, .bytes = bytes, .first = -1, .last = -1};
     return dec->value_count++;
@@ -62,24 +63,24 @@ int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes)
 
 void decode_touch(struct decoder *dec, int value, bool write)
 {
-    dec->touches =
-        grow(dec->touches, dec->touch_count, &dec->touch_room, sizeof *dec->touches);
+    dec->touches = decode_grow(dec->touches, dec->touch_count, &dec->touch_room,
+                               sizeof *dec->touches);
     dec->touches[dec->touch_count++] =
         (struct touch){.op = dec->op, .value = value, .write = write};
 }
 
-static int lane_bytes(enum ptx_type type)
+int decode_type_bytes(enum ptx_type type)
 {
     int bits = ptx_type_bits(type);
     return type == PTX_PRED ? 0 : bits <= 32 ? 4 : bits / 8;
 }
 
-static uint32_t register_row(struct decoder *dec, int reg, bool write)
+uint32_t decode_register(struct decoder *dec, int reg, bool write)
 {
     int *value = &dec->value_of_reg[reg];
     if (*value < 0)
         *value = decode_add_value(dec, VALUE_REGISTER,
-                                  lane_bytes(dec->function->regs[reg].type));
+                                  decode_type_bytes(dec->function->regs[reg].type));
     decode_touch(dec, *value, write);
     return ROW_TAG | (uint32_t)*value;
 }
@@ -106,7 +107,7 @@ uint32_t decode_scratch(struct decoder *dec, int bytes)
 }
 
 /* Where all that is thrown away may go: written, never read. */
-static uint32_t sink_row(struct decoder *dec, int bytes)
+uint32_t decode_sink(struct decoder *dec, int bytes)
 {
     int *sink = &dec->sink[bytes == 0 ? 0 : bytes == 4 ? 1 : bytes == 8 ? 2 : 3];
     if (*sink == 0)
@@ -122,289 +123,7 @@ uint32_t decode_carry(struct decoder *dec, bool write)
     return ROW_TAG | (uint32_t)dec->carry;
 }
 
-/* --- special registers -------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    enum sreg sreg;
-} special[] = {
-    {"%tid.x", SREG_TID_X},
-    {"%tid.y", SREG_TID_Y},
-    {"%tid.z", SREG_TID_Z},
-    {"%ntid.x", SREG_NTID_X},
-    {"%ntid.y", SREG_NTID_Y},
-    {"%ntid.z", SREG_NTID_Z},
-    {"%ctaid.x", SREG_CTAID_X},
-    {"%ctaid.y", SREG_CTAID_Y},
-    {"%ctaid.z", SREG_CTAID_Z},
-    {"%nctaid.x", SREG_NCTAID_X},
-    {"%nctaid.y", SREG_NCTAID_Y},
-    {"%nctaid.z", SREG_NCTAID_Z},
-    {"%laneid", SREG_LANEID},
-    {"%warpid", SREG_WARPID},
-    {"%nwarpid", SREG_NWARPID},
-    {"%smid", SREG_SMID},
-    {"%nsmid", SREG_NSMID},
-    {"%gridid", SREG_GRIDID},
-    {"%lanemask_eq", SREG_LANEMASK_EQ},
-    {"%lanemask_lt", SREG_LANEMASK_LT},
-    {"%lanemask_le", SREG_LANEMASK_LE},
-    {"%lanemask_gt", SREG_LANEMASK_GT},
-    {"%lanemask_ge", SREG_LANEMASK_GE},
-    {"%dynamic_smem_size", SREG_DYNAMIC_SMEM},
-    {"%total_smem_size", SREG_TOTAL_SMEM},
-    {"%aggr_smem_size", SREG_TOTAL_SMEM},
-    {"%reserved_smem_offset_begin", SREG_CLUSTER_ZERO},
-    {"%reserved_smem_offset_end", SREG_CLUSTER_ZERO},
-    {"%reserved_smem_offset_cap", SREG_CLUSTER_ZERO},
-    {"%reserved_smem_offset_0", SREG_CLUSTER_ZERO},
-    {"%reserved_smem_offset_1", SREG_CLUSTER_ZERO},
-    {"%envreg1", SREG_ENVREG1},
-    {"%envreg2", SREG_ENVREG2},
-    {"%clusterid.x", SREG_CTAID_X},
-    {"%clusterid.y", SREG_CTAID_Y},
-    {"%clusterid.z", SREG_CTAID_Z},
-    {"%nclusterid.x", SREG_NCTAID_X},
-    {"%nclusterid.y", SREG_NCTAID_Y},
-    {"%nclusterid.z", SREG_NCTAID_Z},
-    {"%cluster_ctarank", SREG_CLUSTER_ZERO},
-    {"%cluster_nctarank", SREG_CLUSTER_ONE},
-    {"%cluster_ctaid.x", SREG_CLUSTER_ZERO},
-    {"%cluster_ctaid.y", SREG_CLUSTER_ZERO},
-    {"%cluster_ctaid.z", SREG_CLUSTER_ZERO},
-    {"%cluster_nctaid.x", SREG_CLUSTER_ONE},
-    {"%cluster_nctaid.y", SREG_CLUSTER_ONE},
-    {"%cluster_nctaid.z", SREG_CLUSTER_ONE},
-    {"%current_graph_exec", SREG_CLUSTER_ZERO},
-};
-
-/* %pm0 .. %pm7, %pm0_64 .., %envreg0 .. %envreg31: counters that are not set up and
- * values that no driver has put there read as zero. */
-static bool reads_zero(const char *name)
-{
-    bool pm = strncmp(name, "%pm", 3) == 0;
-    if (!pm && strncmp(name, "%envreg", 7) != 0)
-        return false;
-    char *end;
-    const char *digits = name + (pm ? 3 : 7);
-    long number = strtol(digits, &end, 10);
-    return digits[0] >= '0' && digits[0] <= '9' && number < (pm ? 8 : 32) &&
-           (*end == '\0' || (pm && strcmp(end, "_64") == 0));
-}
-
-static const enum sreg *find_special(const char *name)
-{
-    static const enum sreg zero = SREG_CLUSTER_ZERO;
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (strcmp(special[i].name, name) == 0)
-            return &special[i].sreg;
-    return reads_zero(name) ? &zero : NULL;
-}
-
-static bool special_row(struct decoder *dec, const char *name, int bytes, uint32_t *row)
-{
-    const enum sreg *sreg = find_special(name);
-    if (sreg == NULL)
-        return decode_fail(dec, "special register %s is not supported", name);
-    if (bytes != 4 && bytes != 8)
-        return decode_fail(dec, "special register %s has 32 or 64 bits", name);
-    int *known = &dec->sregs[*sreg][bytes == 8];
-    if (*known == 0) {
-        *known = decode_add_value(dec, VALUE_SREG, bytes) + 1;
-        dec->values[*known - 1].sreg = (int)*sreg;
-    }
-    *row = ROW_TAG | (uint32_t)(*known - 1);
-    return true;
-}
-
-/* --- operands ----------------------------------------------------------------------- */
-
-int decode_lane_bytes(struct decoder *dec, const struct ptx_operand *operand)
-{
-    return operand->kind == PTX_OPERAND_REG && operand->reg >= 0
-               ? lane_bytes(dec->function->regs[operand->reg].type)
-               : 0;
-}
-
-static uint64_t immediate_bits(const struct ptx_operand *operand, enum ptx_type type)
-{
-    uint64_t bits = operand->imm;
-    if (operand->literal == PTX_LITERAL_F64 && type == PTX_F32) {
-        double wide;
-        memcpy(&wide, &bits, sizeof wide);
-        float narrow = (float)wide;
-        uint32_t narrow_bits;
-        memcpy(&narrow_bits, &narrow, sizeof narrow);
-        return narrow_bits;
-    }
-    if (operand->literal == PTX_LITERAL_F32 && type == PTX_F64) {
-        uint32_t narrow_bits = (uint32_t)bits;
-        float narrow;
-        memcpy(&narrow, &narrow_bits, sizeof narrow);
-        double wide = narrow;
-        memcpy(&bits, &wide, sizeof wide);
-        return bits;
-    }
-    int width = ptx_type_bits(type);
-    return width >= 64 ? bits : bits & (((uint64_t)1 << width) - 1);
-}
-
-/* Address of a variable, in its own space or generic. */
-static bool symbol_address(struct decoder *dec, const struct ptx_operand *operand,
-                           bool generic, uint64_t *address)
-{
-    const struct ptx_var *var = operand->var;
-    *address = 0;
-    if (var == NULL) {
-        const struct ptx_module *module = dec->env->module;
-        for (int i = 0; i < module->function_count; i++)
-            if (strcmp(module->functions[i]->name, operand->symbol) == 0) {
-                *address = SIM_FUNCTION_BASE + (uint64_t)i * SIM_FUNCTION_STEP;
-                return true;
-            }
-        return decode_fail(dec, "`%s` is not declared", operand->symbol);
-    }
-    bool in_function = var->space == PTX_LOCAL || var->space == PTX_PARAM;
-    if (in_function)
-        *address = var->offset_bytes;
-    else if (!dec->env->symbol(dec->env->context, var->name, address))
-        return decode_fail(dec, "`%s` has no address", var->name);
-    *address += (uint64_t)operand->offset;
-    if (generic)
-        *address += var->space == PTX_SHARED  ? SIM_SHARED_WINDOW
-                    : var->space == PTX_LOCAL ? SIM_LOCAL_WINDOW
-                    : var->space == PTX_PARAM ? SIM_PARAM_WINDOW
-                                              : 0;
-    return true;
-}
-
-bool decode_src(struct decoder *dec, const struct ptx_operand *operand,
-                enum ptx_type type, uint32_t *row)
-{
-    int bytes = lane_bytes(type);
-    uint64_t address;
-    switch (operand->kind) {
-    case PTX_OPERAND_REG:
-        if (lane_bytes(dec->function->regs[operand->reg].type) != bytes ||
-            operand->negated || operand->part != NULL || operand->minus)
-            return decode_fail(dec, "register %s does not fit .%s",
-                               dec->function->regs[operand->reg].name,
-                               ptx_type_name(type));
-        *row = register_row(dec, operand->reg, false);
-        return true;
-    case PTX_OPERAND_IMM:
-        if (bytes == 0)
-            return decode_fail(dec, "a predicate cannot be a number");
-        *row = decode_constant(dec, immediate_bits(operand, type), bytes);
-        return true;
-    case PTX_OPERAND_SREG:
-        return special_row(dec, operand->symbol, bytes, row);
-    case PTX_OPERAND_SYMBOL:
-        if (bytes < 4 || !symbol_address(dec, operand, false, &address))
-            return decode_fail(dec, "a variable's address does not fit .%s",
-                               ptx_type_name(type));
-        *row = decode_constant(dec, address, bytes);
-        return true;
-    default:
-        return decode_fail(dec, "an operand is of the wrong kind");
-    }
-}
-
-bool decode_dst(struct decoder *dec, const struct ptx_operand *operand,
-                enum ptx_type type, uint32_t *row)
-{
-    if (operand->kind == PTX_OPERAND_SINK) {
-        *row = sink_row(dec, lane_bytes(type));
-        return true;
-    }
-    if (operand->kind != PTX_OPERAND_REG || operand->part != NULL || operand->minus)
-        return decode_fail(dec, "the destination must be a register");
-    if (lane_bytes(dec->function->regs[operand->reg].type) != lane_bytes(type))
-        return decode_fail(dec, "register %s does not fit .%s",
-                           dec->function->regs[operand->reg].name, ptx_type_name(type));
-    *row = register_row(dec, operand->reg, true);
-    return true;
-}
-
-bool decode_pred(struct decoder *dec, const struct ptx_operand *operand, uint32_t *word,
-                 bool *negated)
-{
-    if (negated == NULL && operand->kind == PTX_OPERAND_SINK) {
-        *word = sink_row(dec, 0);
-        return true;
-    }
-    if (negated != NULL && operand->kind == PTX_OPERAND_IMM) {
-        *negated = false; /* mov.pred p, 0: the constant's first word is the mask */
-        *word = decode_constant(dec, operand->imm != 0 ? FULL_MASK : 0, 4);
-        return true;
-    }
-    if (operand->kind != PTX_OPERAND_REG || operand->part != NULL || operand->minus ||
-        dec->function->regs[operand->reg].type != PTX_PRED)
-        return decode_fail(dec, "a predicate register is needed");
-    if (negated != NULL)
-        *negated = operand->negated;
-    *word = register_row(dec, operand->reg, negated == NULL);
-    return true;
-}
-
-bool decode_pred2(struct decoder *dec, const struct ptx_operand *operand, uint32_t *word)
-{
-    if (operand->reg2 < 0) {
-        *word = sink_row(dec, 0);
-        return true;
-    }
-    if (dec->function->regs[operand->reg2].type != PTX_PRED)
-        return decode_fail(dec, "a predicate register is needed behind |");
-    *word = register_row(dec, operand->reg2, true);
-    return true;
-}
-
-bool decode_list(struct decoder *dec, const struct ptx_operand *operand,
-                 enum ptx_type type, bool destination, struct op *op, int *count)
-{
-    const struct ptx_operand *elements =
-        operand->kind == PTX_OPERAND_VECTOR ? operand->elements : operand;
-    *count = operand->kind == PTX_OPERAND_VECTOR ? operand->element_count : 1;
-    uint32_t *rows = decode_alloc(dec, ((size_t)*count + 1) * sizeof *rows);
-    for (int i = 0; i < *count; i++)
-        if (!(destination ? decode_dst(dec, &elements[i], type, &rows[i])
-                          : decode_src(dec, &elements[i], type, &rows[i])))
-            return false;
-    decode_note_list(dec, rows, *count);
-    op->list = rows;
-    return true;
-}
-
-void decode_note_list(struct decoder *dec, uint32_t *rows, int count)
-{
-    dec->lists = grow(dec->lists, dec->list_count, &dec->list_room, sizeof *dec->lists);
-    dec->lists[dec->list_count++] = (struct list_note){rows, count};
-}
-
-bool decode_address(struct decoder *dec, const struct ptx_operand *operand,
-                    enum ptx_space space, struct op *op)
-{
-    if (operand->kind != PTX_OPERAND_ADDR || operand->element_count != 0)
-        return decode_fail(dec, "an address in [ ] is needed");
-    op->imm = (uint64_t)operand->offset;
-    if (operand->base_is_reg) {
-        int bytes = lane_bytes(dec->function->regs[operand->reg].type);
-        if (bytes != 4 && bytes != 8)
-            return decode_fail(dec, "an address needs a 32- or 64-bit register");
-        op->flags |= bytes == 4 ? OP_BASE32 : 0;
-        op->s[0] = register_row(dec, operand->reg, false);
-        return true;
-    }
-    uint64_t address = 0;
-    if (operand->symbol != NULL) {
-        struct ptx_operand symbol = *operand;
-        symbol.offset = 0;
-        if (!symbol_address(dec, &symbol, space == PTX_GENERIC, &address))
-            return false;
-    }
-    op->s[0] = decode_constant(dec, address, 8);
-    return true;
-}
+/* --- parameters -------------------------------------------------------------------- */
 
 bool code_param(const struct code *code, const struct ptx_var *var,
                 struct param_place *place)
@@ -412,13 +131,14 @@ bool code_param(const struct code *code, const struct ptx_var *var,
     const struct ptx_function *f = code->function;
     struct ptx_var **lists[3] = {f->vars, f->params, f->rets};
     int counts[3] = {f->var_count, f->is_entry ? 0 : f->param_count, f->ret_count};
-    int index = 0;
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < counts[i]; k++, index++)
-            if (lists[i][k] == var && var->space == PTX_PARAM) {
-                *place = code->places[index];
-                return true;
-            }
+    int index = var->index;
+    if (var->space != PTX_PARAM)
+        return false;
+    for (int i = 0; i < 3; index -= counts[i++])
+        if (index < counts[i]) {
+            *place = code->places[var->index];
+            return lists[i][index] == var;
+        }
     return false;
 }
 
@@ -456,7 +176,8 @@ static bool place_params(struct decoder *dec)
     int index = 0;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < counts[i]; k++, index++) {
-            const struct ptx_var *var = lists[i][k];
+            struct ptx_var *var = lists[i][k];
+            var->index = index;
             if (var->space != PTX_PARAM)
                 continue;
             uint64_t stride = (var->size_bytes + 15) & ~(uint64_t)15;
@@ -471,16 +192,6 @@ static bool place_params(struct decoder *dec)
 }
 
 /* --- one instruction ---------------------------------------------------------------- */
-
-const struct op_row *ops_find(const char *base, int index)
-{
-    for (const struct op_family *const *family = ops_families(); *family != NULL;
-         family++)
-        for (int i = 0; i < (*family)->count; i++)
-            if (strcmp((*family)->rows[i].base, base) == 0 && index-- == 0)
-                return &(*family)->rows[i];
-    return NULL;
-}
 
 static bool modifiers_allowed(struct decoder *dec, const struct op_row *row,
                               const struct mods *mods)
@@ -515,7 +226,7 @@ static int decode_row(struct decoder *dec, const struct op_row *row,
     op->pc = (uint32_t)dec->op;
     op->count = 1;
     if (in->guard >= 0) {
-        op->guard = register_row(dec, in->guard, false);
+        op->guard = decode_register(dec, in->guard, false);
         op->guard_negated = in->guard_negated;
     }
     bool good = modifiers_allowed(dec, row, mods);
@@ -646,7 +357,8 @@ static struct code *decode_function(struct decode_whole *whole,
                           .keep_registers = keep_registers,
                           .carry = -1,
                           .whole = whole};
-    whole->codes = grow(whole->codes, whole->count, &whole->room, sizeof *whole->codes);
+    whole->codes =
+        decode_grow(whole->codes, whole->count, &whole->room, sizeof *whole->codes);
     whole->codes[whole->count++] = code;
     code->function = function;
     code->op_count = (uint32_t)function->insn_count;

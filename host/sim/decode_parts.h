@@ -1,4 +1,4 @@
-/* decode_parts.h - what decode.c and liveness.c share.
+/* decode_parts.h - what decode.c, decode_operand.c and liveness.c share.
  *
  * While a function is being decoded, rows are tagged numbers of values (registers,
  * constants, special registers, scratch). liveness.c then gives every value its
@@ -67,6 +67,13 @@ struct decode_whole {
 
 int decode_add_value(struct decoder *dec, enum value_kind kind, int bytes);
 void decode_touch(struct decoder *dec, int value, bool write);
+/* Bytes of a lane's value of this type: 0 for a predicate. */
+int decode_type_bytes(enum ptx_type type);
+uint32_t decode_register(struct decoder *dec, int reg, bool write);
+/* Where all that is thrown away may go: written, never read. */
+uint32_t decode_sink(struct decoder *dec, int bytes);
+/* Make room for one more of `count` elements. */
+void *decode_grow(void *array, int count, int *room, size_t size);
 void code_free_one(struct code *code);
 /* Set first/last of every register value, then place all values; fills
  * code->frame_bytes, preset, sregs, live_registers. False after decode_fail: too many. */

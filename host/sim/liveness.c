@@ -38,14 +38,9 @@ struct flow {
 static const struct ptx_table *branch_table(const struct ptx_function *f,
                                             const struct ptx_insn *in)
 {
-    if (strcmp(in->base, "brx") != 0 || in->operand_count != 2 ||
-        in->operand[1].symbol == NULL)
-        return NULL;
-    for (int i = 0; i < f->table_count; i++)
-        if (f->tables[i].count > 0 &&
-            strcmp(f->tables[i].name, in->operand[1].symbol) == 0)
-            return &f->tables[i];
-    return NULL;
+    return strcmp(in->base, "brx") == 0 && in->operand[1].target >= 0
+               ? &f->tables[in->operand[1].target]
+               : NULL;
 }
 
 static bool is_branch(const struct ptx_insn *in)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops.h"
+#include "word_table.h"
 
 enum field {
     F_NONE,
@@ -195,12 +196,38 @@ static const char *const parts[] = {
     "cvt",
 };
 
-static bool in_list(const char *const *list, size_t count, const char *word)
+/* What a suffix is, by its number in `known`: types first, then words, modes, parts. */
+enum { COUNT_WORDS = sizeof words / sizeof *words };
+enum { COUNT_MODES = sizeof modes / sizeof *modes };
+enum { COUNT_PARTS = sizeof parts / sizeof *parts };
+enum meaning { MEANS_TYPE, MEANS_WORD, MEANS_MODE, MEANS_PART };
+
+static struct word_table known;
+static struct {
+    uint8_t meaning;
+    uint8_t index; /* of the type or the row of words[] */
+} meanings[WORD_MOST];
+
+/* The first meaning of a word stays. */
+static void know(const char *word, enum meaning meaning, int index)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i], word) == 0)
-            return true;
-    return false;
+    int before = known.count, number = word_add(&known, word);
+    if (number == before) {
+        meanings[number].meaning = (uint8_t)meaning;
+        meanings[number].index = (uint8_t)index;
+    }
+}
+
+static void know_all(void)
+{
+    for (int i = 1; i < PTX_TYPE_COUNT; i++)
+        know(ptx_type_name((enum ptx_type)i), MEANS_TYPE, i);
+    for (int i = 0; i < COUNT_WORDS; i++)
+        know(words[i].word, MEANS_WORD, i);
+    for (int i = 0; i < COUNT_MODES; i++)
+        know(modes[i], MEANS_MODE, i);
+    for (int i = 0; i < COUNT_PARTS; i++)
+        know(parts[i], MEANS_PART, i);
 }
 
 static bool add_word(struct mods *mods, const char *word)
@@ -309,45 +336,52 @@ static void set_field(struct mods *mods, enum field field, int value)
     }
 }
 
+/* A word of the table above. */
+static bool take_word(struct mods *mods, int suffix, int row, const char *word)
+{
+    set_field(mods, words[row].field, words[row].value);
+    mods->classes[suffix] = words[row].mod;
+    bool matters = words[row].mod & MOD_MODE || words[row].field == F_WORD ||
+                   words[row].field == F_NC || strcmp(word, "cg") == 0;
+    return !matters || add_word(mods, word);
+}
+
+static bool take_suffix(struct mods *mods, int suffix, const char *word)
+{
+    int number = word_find(&known, word);
+    if (number < 0) {
+        mods->classes[suffix] = MOD_SHAPE;
+        return parse_shape(word, mods);
+    }
+    int index = meanings[number].index;
+    switch ((enum meaning)meanings[number].meaning) {
+    case MEANS_TYPE:
+        if (mods->type_count == 4)
+            return false;
+        mods->classes[suffix] = mods->type_count == 0 ? MOD_TYPE : MOD_TYPE2;
+        mods->type[mods->type_count++] = (enum ptx_type)index;
+        return true;
+    case MEANS_WORD:
+        return take_word(mods, suffix, index, word);
+    case MEANS_MODE:
+        mods->classes[suffix] = MOD_MODE;
+        return add_word(mods, word);
+    case MEANS_PART:
+        break;
+    }
+    mods->classes[suffix] = MOD_PART;
+    return add_word(mods, word);
+}
+
 bool mods_parse(const struct ptx_insn *in, struct mods *mods, const char **unknown)
 {
+    if (known.count == 0)
+        know_all();
     *mods = (struct mods){.vec = 1};
     for (int i = 0; i < in->suffix_count; i++) {
-        const char *word = in->suffix[i];
-        enum ptx_type type = ptx_type_find(word);
-        *unknown = word;
-        if (type != PTX_TYPE_NONE) {
-            if (mods->type_count == 4)
-                return false;
-            mods->classes[i] = mods->type_count == 0 ? MOD_TYPE : MOD_TYPE2;
-            mods->type[mods->type_count++] = type;
-            continue;
-        }
-        size_t row = 0;
-        while (row < sizeof words / sizeof *words && strcmp(words[row].word, word) != 0)
-            row++;
-        if (row < sizeof words / sizeof *words) {
-            set_field(mods, words[row].field, words[row].value);
-            mods->classes[i] = words[row].mod;
-            if ((words[row].mod & MOD_MODE || words[row].field == F_WORD ||
-                 words[row].field == F_NC || strcmp(word, "cg") == 0) &&
-                !add_word(mods, word))
-                return false;
-            continue;
-        }
-        if (in_list(modes, sizeof modes / sizeof *modes, word)) {
-            mods->classes[i] = MOD_MODE;
-            if (!add_word(mods, word))
-                return false;
-        } else if (in_list(parts, sizeof parts / sizeof *parts, word)) {
-            mods->classes[i] = MOD_PART;
-            if (!add_word(mods, word))
-                return false;
-        } else if (parse_shape(word, mods)) {
-            mods->classes[i] = MOD_SHAPE;
-        } else {
+        *unknown = in->suffix[i];
+        if (!take_suffix(mods, i, in->suffix[i]))
             return false;
-        }
     }
     *unknown = NULL;
     mods->class_count = in->suffix_count;

@@ -48,20 +48,14 @@ static bool decode_branch_table(struct decoder *dec, const struct ptx_insn *in,
     const struct ptx_function *f = decode_function_of(dec);
     if (!word_is(mods, 0, "idx") || in->operand_count != 2)
         return decode_fail(dec, "only brx.idx");
-    for (int i = 0; i < f->table_count; i++) {
-        if (f->tables[i].count == 0 ||
-            strcmp(f->tables[i].name, in->operand[1].symbol) != 0)
-            continue;
-        uint32_t *targets =
-            decode_alloc(dec, (size_t)f->tables[i].count * sizeof *targets);
-        for (int k = 0; k < f->tables[i].count; k++)
-            targets[k] = (uint32_t)f->tables[i].target[k];
-        op->kind = OP_BRANCH_TABLE;
-        op->list = targets;
-        op->imm = (uint64_t)f->tables[i].count;
-        return decode_src(dec, &in->operand[0], PTX_U32, &op->s[0]);
-    }
-    return decode_fail(dec, "`%s` is no .branchtargets list", in->operand[1].symbol);
+    int number = in->operand[1].target;
+    if (number < 0)
+        return decode_fail(dec, "`%s` is no .branchtargets list", in->operand[1].symbol);
+    /* instruction numbers, never negative: the module outlives the code */
+    op->kind = OP_BRANCH_TABLE;
+    op->list = (uint32_t *)f->tables[number].target;
+    op->imm = (uint64_t)f->tables[number].count;
+    return decode_src(dec, &in->operand[0], PTX_U32, &op->s[0]);
 }
 
 static bool decode_exit(struct decoder *dec, const struct ptx_insn *in,

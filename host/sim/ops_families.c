@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ops.h"
+#include "word_table.h"
 
 #define FAMILIES(X, isa) \
     X(ops_integer_##isa) \
@@ -41,6 +42,38 @@ const struct op_family *const *ops_families(void)
         return avx2;
 #endif
     return baseline;
+}
+
+/* Bases and, grouped by base, their rows in the order of the families. */
+static struct word_table bases;
+static const struct op_row *grouped[2 * WORD_MOST];
+static int first_of[WORD_MOST + 1];
+
+static void group_rows(void)
+{
+    int base = 0, end = 0;
+    const struct op_family *const *family;
+    for (family = ops_families(); *family != NULL; family++)
+        for (int i = 0; i < (*family)->count; i++)
+            word_add(&bases, (*family)->rows[i].base);
+    for (; base < bases.count; base++) {
+        first_of[base] = end;
+        for (family = ops_families(); *family != NULL; family++)
+            for (int i = 0; i < (*family)->count; i++)
+                if (strcmp((*family)->rows[i].base, bases.word[base]) == 0)
+                    grouped[end++] = &(*family)->rows[i];
+    }
+    first_of[base] = end;
+}
+
+const struct op_row *ops_find(const char *base, int index)
+{
+    if (bases.count == 0)
+        group_rows();
+    int number = word_find(&bases, base);
+    return number >= 0 && index < first_of[number + 1] - first_of[number]
+               ? grouped[first_of[number] + index]
+               : NULL;
 }
 
 void sim_list_ptx(void (*line)(void *context, const char *text), void *context)

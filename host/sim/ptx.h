@@ -90,6 +90,7 @@ struct ptx_var {
     uint8_t *init;            /* size_bytes of initial data, NULL = zeros */
     struct ptx_reloc *relocs; /* addresses inside the initial data */
     int reloc_count;
+    int index; /* of a function's .param: among all of the function's, see decode.c */
     int line;
 };
 
@@ -130,12 +131,12 @@ struct ptx_operand {
     int reg2;                 /* second destination of d|p, else -1 */
     enum ptx_literal literal; /* IMM */
     uint64_t imm;
-    int64_t offset;               /* ADDR, SYMBOL */
-    const char *symbol;           /* as written, lower scopes already renamed */
-    struct ptx_var *var;          /* the variable that symbol names, if it is one */
-    const char *part;             /* "b1" of r.b1 (video instructions), else NULL */
-    bool minus;                   /* -r (vmad) */
-    int target;                   /* LABEL */
+    int64_t offset;      /* ADDR, SYMBOL */
+    const char *symbol;  /* as written, lower scopes already renamed */
+    struct ptx_var *var; /* the variable that symbol names, if it is one */
+    const char *part;    /* "b1" of r.b1 (video instructions), else NULL */
+    bool minus;          /* -r (vmad) */
+    int target; /* LABEL; of a brx.idx's second operand: index in function->tables, or -1 */
     struct ptx_operand *elements; /* VECTOR */
     int element_count;
 };
@@ -179,6 +180,7 @@ struct ptx_table {
 
 struct ptx_function {
     const char *name;
+    int index;               /* in the module's functions */
     bool is_entry;           /* .entry, else .func */
     bool is_declaration;     /* no body: vprintf, malloc, free, __assertfail */
     struct ptx_var **params; /* in declaration order, offset_bytes filled in */

@@ -75,7 +75,9 @@ void *parse_grow(struct parser *p, void *array, int count, int *room, size_t siz
 
 /* --- names and scopes ------------------------------------------------------------- */
 
-static struct name *name_find(struct ptx_module *module, const char *text, size_t length)
+/* The name, a new one if `make`; else NULL if it never occurred. */
+static struct name *name_find(const struct ptx_module *module, const char *text,
+                              size_t length, struct ptx_module *make)
 {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < length; i++)
@@ -85,8 +87,10 @@ static struct name *name_find(struct ptx_module *module, const char *text, size_
         if (name->hash == hash && name->length == length &&
             memcmp(name->text, text, length) == 0)
             return name;
-    struct name *name = ptx_alloc(module, sizeof *name);
-    char *copy = ptx_alloc(module, length + 1);
+    if (make == NULL)
+        return NULL;
+    struct name *name = ptx_alloc(make, sizeof *name);
+    char *copy = ptx_alloc(make, length + 1);
     memcpy(copy, text, length);
     name->text = copy;
     name->length = length;
@@ -98,12 +102,12 @@ static struct name *name_find(struct ptx_module *module, const char *text, size_
 
 const char *ptx_intern(struct ptx_module *module, const char *text, size_t length)
 {
-    return name_find(module, text, length)->text;
+    return name_find(module, text, length, module)->text;
 }
 
 struct name *parse_name(struct parser *p, const char *text, size_t length)
 {
-    return name_find(p->module, text, length);
+    return name_find(p->module, text, length, p->module);
 }
 
 struct binding *parse_bind(struct parser *p, struct name *name, enum bind_kind kind,
@@ -133,22 +137,22 @@ bool parse_scope_open(struct parser *p)
     return true;
 }
 
-/* Bind the fixups of this scope to its labels; the rest moves outwards. */
+/* Bind the fixups of this scope to its labels; the rest moves outwards. The latest come
+ * first, so those of outer scopes stand behind. */
 static void scope_resolve(struct parser *p)
 {
     struct fixup **place = &p->fixups;
-    while (*place != NULL) {
+    while (*place != NULL && (*place)->depth == p->depth) {
         struct fixup *fixup = *place;
         struct binding *binding = fixup->name->binding;
         while (binding != NULL && binding->kind != BIND_LABEL)
             binding = binding->outer;
-        if (fixup->depth == p->depth && binding != NULL && binding->depth == p->depth) {
+        if (binding != NULL && binding->depth == p->depth) {
             *fixup->target = binding->index;
             *place = fixup->next;
             continue;
         }
-        if (fixup->depth == p->depth)
-            fixup->depth--;
+        fixup->depth--;
         place = &fixup->next;
     }
 }
@@ -311,10 +315,15 @@ static bool parse_file(struct parser *p)
     if (p->lex.token.kind != TOKEN_STRING)
         return parse_expected(p, "a file name in quotes");
     if (index >= module->file_count) {
-        const char **files = ptx_alloc(module, ((size_t)index + 1) * 2 * sizeof *files);
-        if (module->file_count > 0)
-            memcpy(files, module->files, (size_t)module->file_count * sizeof *files);
-        module->files = files;
+        int room = p->file_room;
+        while (p->file_room <= index)
+            p->file_room = p->file_room == 0 ? 16 : p->file_room * 2;
+        if (p->file_room > room) {
+            const char **files = ptx_alloc(module, (size_t)p->file_room * sizeof *files);
+            if (module->file_count > 0)
+                memcpy(files, module->files, (size_t)module->file_count * sizeof *files);
+            module->files = files;
+        }
         module->file_count = index + 1;
     }
     module->files[index] = ptx_intern(module, p->lex.token.text, p->lex.token.length);
@@ -420,11 +429,13 @@ static bool parse_performance(struct parser *p, struct ptx_function *f)
 static struct ptx_function *function_declare(struct parser *p, struct name *name)
 {
     struct ptx_module *module = p->module;
-    struct ptx_function *f = ptx_find_function(module, name->text);
+    struct ptx_function *f = name->function;
     if (f != NULL)
         return f;
     f = ptx_alloc(module, sizeof *f);
+    name->function = f;
     f->name = name->text;
+    f->index = module->function_count;
     f->is_declaration = true;
     static const int first = 16;
     int count = module->function_count;
@@ -437,6 +448,20 @@ static struct ptx_function *function_declare(struct parser *p, struct name *name
     }
     module->functions[module->function_count++] = f;
     return f;
+}
+
+/* The table that each brx.idx names: it may stand behind it. */
+static void resolve_tables(struct parser *p, struct ptx_function *f)
+{
+    for (int i = 0; i < f->insn_count && f->table_count > 0; i++) {
+        struct ptx_insn *insn = &f->insns[i];
+        if (insn->operand_count != 2 || strcmp(insn->base, "brx") != 0)
+            continue;
+        const char *name = insn->operand[1].symbol;
+        insn->operand[1].target = parse_name(p, name, strlen(name))->table - 1;
+    }
+    for (int i = 0; i < f->table_count; i++)
+        parse_name(p, f->tables[i].name, strlen(f->tables[i].name))->table = 0;
 }
 
 static bool parse_body(struct parser *p, struct ptx_function *f)
@@ -457,6 +482,7 @@ static bool parse_body(struct parser *p, struct ptx_function *f)
     last->guard = -1;
     last->line = p->lex.token.line;
     parse_scope_close(p);
+    resolve_tables(p, f);
     p->function = NULL;
     if (p->fixups != NULL) {
         struct fixup *fixup = p->fixups;
@@ -579,8 +605,6 @@ struct ptx_var *ptx_find_var(const struct ptx_module *module, const char *name)
 
 struct ptx_function *ptx_find_function(const struct ptx_module *module, const char *name)
 {
-    for (int i = 0; i < module->function_count; i++)
-        if (strcmp(module->functions[i]->name, name) == 0)
-            return module->functions[i];
-    return NULL;
+    const struct name *known = name_find(module, name, strlen(name), NULL);
+    return known != NULL ? known->function : NULL;
 }

@@ -39,6 +39,8 @@ struct name {
     size_t length;
     uint32_t hash;
     struct binding *binding;
+    struct ptx_function *function; /* the one of this name */
+    int table; /* of the function being read: index + 1 of its .branchtargets, or 0 */
     struct name *next;
 };
 
@@ -74,6 +76,7 @@ struct parser {
     int inlined;        /* its number in inlines[] + 1, or 0 */
     struct inlined *inlines;
     int inlined_count, inlined_room;
+    int file_room;
     uint64_t init_bytes;
 };
 

@@ -376,6 +376,7 @@ static bool parse_table(struct parser *p, struct name *name)
         count += ahead.token.kind == TOKEN_PUNCT && ahead.token.punct == ',';
     }
     table->target = ptx_alloc(p->module, (size_t)count * sizeof *table->target);
+    name->table = f->table_count;
     do {
         if (p->lex.token.kind != TOKEN_WORD)
             return parse_expected(p, "a label");
