@@ -323,7 +323,7 @@ struct launch {
     uint64_t grid_workspace; /* device address, of a cooperative launch */
     bool cooperative;
     bool check;
-    bool hw_sums; /* mma_sums.h */
+    bool hw_sums;              /* mma_sums.h */
     struct check *check_state; /* check.c */
     FILE *output;              /* of printf; NULL = stdout */
     uint64_t step_limit;
