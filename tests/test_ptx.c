@@ -143,6 +143,31 @@ Test(ptx, bounds_nesting)
     refuse_deep(HEAD ".global .b32 v[2] = ", '{', 100000, "");
 }
 
+Test(ptx, counts_initial_values_of_arrays_without_a_size)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {
+        {".global .b8 v[] = {1, 2, 3};", 3},
+        {".global .b32 v[] = {};", 0},
+        {".global .align 8 .u64 v[][2] = {{1, 2}, {3, 4}, {5, 6},};", 48},
+        {".global .b8 v[4] = {1};", 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        snprintf(text, sizeof text, HEAD "%s\n", cases[i].text);
+        struct ptx_module *module = take(text);
+        cr_expect_eq(module->vars[0]->size_bytes, cases[i].bytes, "%s: %llu bytes",
+                     cases[i].text, (unsigned long long)module->vars[0]->size_bytes);
+        ptx_free(module);
+    }
+    struct error err = {0};
+    const char *open = HEAD "/* never closed\n.entry k() { ret; }\n";
+    cr_expect(ptx_parse(open, strlen(open), "t.ptx", &err) == NULL);
+    cr_expect_not_null(strstr(err.text, "`/`"), "%s", err.text);
+}
+
 Test(ptx, finds_functions_by_name)
 {
     struct ptx_module *module =

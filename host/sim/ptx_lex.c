@@ -32,6 +32,25 @@ static int hex_digit(char c)
     return -1;
 }
 
+/* From the opening of a comment to behind its end. One without an end is left as it is,
+ * for the parser to stumble over. */
+static bool skip_comment(struct lexer *lex)
+{
+    struct lexer begin = *lex;
+    for (lex->at += 2; lex->at + 1 < lex->end; lex->at++) {
+        if (lex->at[0] == '*' && lex->at[1] == '/') {
+            lex->at += 2;
+            return true;
+        }
+        if (*lex->at == '\n') {
+            lex->line++;
+            lex->line_start = lex->at + 1;
+        }
+    }
+    *lex = begin;
+    return false;
+}
+
 /* White space and comments; true if there was any. */
 static bool skip_space(struct lexer *lex)
 {
@@ -47,16 +66,8 @@ static bool skip_space(struct lexer *lex)
             const char *newline = memchr(lex->at, '\n', (size_t)(lex->end - lex->at));
             lex->at = newline != NULL ? newline : lex->end;
         } else if (c == '/' && lex->at + 1 < lex->end && lex->at[1] == '*') {
-            lex->at += 2;
-            while (lex->at < lex->end &&
-                   !(lex->at[0] == '*' && lex->at + 1 < lex->end && lex->at[1] == '/')) {
-                if (*lex->at == '\n') {
-                    lex->line++;
-                    lex->line_start = lex->at + 1;
-                }
-                lex->at++;
-            }
-            lex->at = lex->at + 2 <= lex->end ? lex->at + 2 : lex->end;
+            if (!skip_comment(lex))
+                break;
         } else {
             break;
         }

@@ -395,6 +395,30 @@ static bool parse_initial(struct parser *p, struct ptx_var *var, uint64_t *dims,
     return initial_value(p, var, &offset);
 }
 
+/* How many elements does the list that follows `=` have? For `v[] = {...}`. */
+static uint64_t count_elements(struct lexer ahead)
+{
+    uint64_t count = 0;
+    int depth = 0;
+    bool open = false; /* an element has begun */
+    for (; ahead.token.kind != TOKEN_END && ahead.token.kind != TOKEN_BAD;
+         lex_next(&ahead)) {
+        int mark = ahead.token.kind == TOKEN_PUNCT ? ahead.token.punct : 0;
+        if (mark == '}' && --depth == 0)
+            return count + open;
+        if (mark == ',' && depth == 1) {
+            count += open;
+            open = false;
+        } else if (depth >= 1 && mark != '}') {
+            open = true;
+        }
+        depth += mark == '{';
+        if (depth == 0 && mark != '=')
+            return 1; /* no list */
+    }
+    return count;
+}
+
 bool parse_variable(struct parser *p, bool is_extern, bool is_visible)
 {
     struct declaration d;
@@ -418,6 +442,15 @@ bool parse_variable(struct parser *p, bool is_extern, bool is_visible)
         lex_next(&p->lex);
         if (!parse_shape(p, &d, var, dims, &dim_count))
             return false;
+        if (at_punct(p, '=') && dim_count > 0 && dims[0] == 0) {
+            dims[0] = count_elements(p->lex);
+            var->size_bytes = (uint64_t)(ptx_type_bits(d.type) + 7) / 8;
+            for (int i = 0; i < dim_count; i++) {
+                if (dims[i] > 0 && var->size_bytes > ((uint64_t)1 << 46) / dims[i])
+                    return parse_fail(p, EXIT_USAGE, "`%s` is too large", var->name);
+                var->size_bytes *= dims[i];
+            }
+        }
         if (accept_punct(p, '=') && !parse_initial(p, var, dims, dim_count))
             return false;
         parse_bind(p, name, BIND_VAR, p->depth)->var = var;
