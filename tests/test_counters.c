@@ -350,28 +350,54 @@ Test(counters, a_mask_belongs_to_an_access)
 Test(counters, kinds_and_spaces_go_to_their_own_fields)
 {
     struct bench b;
-    uint64_t address[LANES], offset[LANES];
+    uint64_t address[LANES], offset[LANES], rows[LANES];
     start(&b, 4096, 1 << 20);
     fill(address, b.buffer, STRIDE, 1, 4);
     fill(offset, 0, STRIDE, 2, 4);
+    fill(rows, 0, STRIDE, 2, 16);
     touch(&b, ACCESS_STORE, PTX_GLOBAL, address, FULL_MASK, 4);
+    touch(&b, ACCESS_ATOMIC, PTX_GLOBAL, address, 0xff, 4);
+    b.op.flags = ATOMIC_RETURNS;
     touch(&b, ACCESS_ATOMIC, PTX_GLOBAL, address, LOW_HALF, 4);
     touch(&b, ACCESS_LOAD, PTX_SHARED, offset, FULL_MASK, 4);
     touch(&b, ACCESS_STORE, PTX_SHARED, offset, FULL_MASK, 4);
+    touch(&b, ACCESS_ATOMIC, PTX_SHARED, offset, FULL_MASK, 4);
+    touch(&b, ACCESS_MATRIX_LOAD, PTX_SHARED, rows, FULL_MASK, 16);
+    touch(&b, ACCESS_ASYNC, PTX_GLOBAL, address, FULL_MASK, 4);
+    touch(&b, ACCESS_ASYNC, PTX_SHARED, offset, FULL_MASK, 4);
     touch(&b, ACCESS_LOAD, PTX_LOCAL, offset, FULL_MASK, 4);
+    touch(&b, ACCESS_STORE, PTX_LOCAL, offset, FULL_MASK, 8);
     struct sim_counters c = finish(&b, 1);
     cr_expect_eq(c.global_st_requests, 1);
     cr_expect_eq(c.global_st_sectors, 4);
     cr_expect_eq(c.global_atom_requests, 1);
     cr_expect_eq(c.global_atom_sectors, 2);
     cr_expect_eq(c.global_ld_requests, 0);
-    cr_expect_eq(c.shared_ld_wavefronts, 2);
-    cr_expect_eq(c.shared_ld_wavefronts_ideal, 1);
+    cr_expect_eq(c.global_red_requests, 1);
+    cr_expect_eq(c.global_red_sectors, 1);
+    cr_expect_eq(c.shared_ld_requests, 2, "ld and ldmatrix");
+    cr_expect_eq(c.shared_ld_wavefronts, 2 + 8);
+    cr_expect_eq(c.shared_ld_wavefronts_ideal, 1 + 4);
+    cr_expect_eq(c.ldmatrix_requests, 1);
+    cr_expect_eq(c.ldmatrix_wavefronts, 8);
+    cr_expect_eq(c.ldmatrix_wavefronts_ideal, 4);
+    cr_expect_eq(c.shared_st_requests, 1);
     cr_expect_eq(c.shared_st_wavefronts, 2);
-    cr_expect_eq(c.local_requests, 1);
-    cr_expect_eq(c.local_sectors, 4);
+    cr_expect_eq(c.shared_atom_requests, 1);
+    cr_expect_eq(c.shared_atom_wavefronts, 2);
+    cr_expect_eq(c.shared_atom_wavefronts_ideal, 1);
+    cr_expect_eq(c.async_requests, 1);
+    cr_expect_eq(c.async_sectors, 4);
+    cr_expect_eq(c.async_wavefronts, 2);
+    cr_expect_eq(c.async_wavefronts_ideal, 1);
+    cr_expect_eq(c.local_ld_requests, 1);
+    cr_expect_eq(c.local_ld_sectors, 4);
+    cr_expect_eq(c.local_st_requests, 1);
+    cr_expect_eq(c.local_st_sectors, 8);
+    cr_expect_eq(c.l2_sectors_read, 4);
+    cr_expect_eq(c.l2_sectors_write, 4 + 1 + 2);
     cr_expect_eq(c.dram_bytes_write, 4 * 32);
-    cr_expect_eq(c.dram_bytes_read, 2 * 32, "an atomic reads what it changes");
+    cr_expect_eq(c.dram_bytes_read, 4 * 32, "an atomic reads what it changes");
 }
 
 /* What the executor already knows of the addresses changes no count. */

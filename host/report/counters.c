@@ -24,7 +24,8 @@ enum formula {
     LIMITER,
     BLOCKS_PER_SM,
     REGISTERS,
-    SHARED_BYTES
+    SHARED_BYTES,
+    LOCAL_BYTES
 };
 
 enum trust { EXACT, MODELLED, ESTIMATED };
@@ -51,8 +52,18 @@ static const struct counter {
      "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
     {"global atomics: requests", COUNT, FIELD(global_atom_requests), 0, EXACT,
      "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum"},
-    {"local memory: requests", COUNT, FIELD(local_requests), 0, ESTIMATED,
-     "l1tex__t_requests_pipe_lsu_mem_local_op_{ld,st}.sum"},
+    {"global reductions: requests", COUNT, FIELD(global_red_requests), 0, EXACT,
+     "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"},
+    {"cp.async: sectors/request", RATIO, FIELD(async_sectors), FIELD(async_requests),
+     EXACT, "sectors read / requests of cp.async"},
+    {"cp.async: requests", COUNT, FIELD(async_requests), 0, EXACT,
+     "smsp__inst_executed_op_ldgsts.sum"},
+    {"cp.async: sectors read", COUNT, FIELD(async_sectors), 0, EXACT,
+     "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_*.sum"},
+    {"local loads: requests", COUNT, FIELD(local_ld_requests), 0, ESTIMATED,
+     "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"},
+    {"local stores: requests", COUNT, FIELD(local_st_requests), 0, ESTIMATED,
+     "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"},
     {"L1 hit rate of global loads", SHARE, FIELD(l1_sector_hits), FIELD(l1_sectors),
      MODELLED, "l1tex__t_sector_hit_rate.pct"},
     {"shared loads: wavefronts", COUNT, FIELD(shared_ld_wavefronts), 0, EXACT,
@@ -60,11 +71,31 @@ static const struct counter {
     {"  of these, bank conflicts", EXCESS, FIELD(shared_ld_wavefronts),
      FIELD(shared_ld_wavefronts_ideal), EXACT,
      "derived__memory_l1_wavefronts_shared_excessive, loads"},
+    {"  of these, ldmatrix", COUNT, FIELD(ldmatrix_wavefronts), 0, EXACT,
+     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"},
+    {"  conflicts of ldmatrix", EXCESS, FIELD(ldmatrix_wavefronts),
+     FIELD(ldmatrix_wavefronts_ideal), EXACT,
+     "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum"},
+    {"ldmatrix: requests", COUNT, FIELD(ldmatrix_requests), 0, EXACT,
+     "smsp__inst_executed_op_ldsm.sum"},
     {"shared stores: wavefronts", COUNT, FIELD(shared_st_wavefronts), 0, EXACT,
      "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
     {"  of these, bank conflicts", EXCESS, FIELD(shared_st_wavefronts),
      FIELD(shared_st_wavefronts_ideal), EXACT,
      "derived__memory_l1_wavefronts_shared_excessive, stores"},
+    {"cp.async: shared wavefronts", COUNT, FIELD(async_wavefronts), 0, EXACT,
+     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"},
+    {"  conflicts of cp.async", EXCESS, FIELD(async_wavefronts),
+     FIELD(async_wavefronts_ideal), EXACT,
+     "derived__memory_l1_wavefronts_shared_excessive, of ldgsts"},
+    {"shared atomics: requests", COUNT, FIELD(shared_atom_requests), 0, EXACT,
+     "smsp__inst_executed_op_shared_atom.sum"},
+    {"shared atomics: wavefronts", COUNT, FIELD(shared_atom_wavefronts), 0, MODELLED,
+     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"},
+    {"L2: sectors read", COUNT, FIELD(l2_sectors_read), 0, MODELLED,
+     "lts__t_sectors_op_read.sum"},
+    {"L2: sectors written", COUNT, FIELD(l2_sectors_write), 0, MODELLED,
+     "lts__t_sectors_op_write.sum"},
     {"L2: read", SECTORS, FIELD(l2_sectors_read), 0, MODELLED,
      "lts__t_sectors_op_read.sum x 32 bytes"},
     {"L2: written", SECTORS, FIELD(l2_sectors_write), 0, MODELLED,
@@ -107,6 +138,8 @@ static const struct counter {
     {"registers per thread", REGISTERS, 0, 0, ESTIMATED, "launch__registers_per_thread"},
     {"shared memory per block", SHARED_BYTES, 0, 0, EXACT,
      "launch__shared_mem_per_block"},
+    {"local memory per thread", LOCAL_BYTES, 0, 0, ESTIMATED,
+     "cuFuncGetAttribute: LOCAL_SIZE_BYTES (arrays, spilled registers)"},
 };
 enum { COUNTERS = sizeof counters / sizeof *counters, RUNGS_ABREAST = 4 };
 
@@ -163,6 +196,8 @@ static struct unit_text value_of(const struct counter *c, const struct result *r
         return format_count((uint64_t)o->registers_per_thread);
     case SHARED_BYTES:
         return format_bytes((double)(o->smem_static_bytes + o->smem_dynamic_bytes));
+    case LOCAL_BYTES:
+        return format_bytes((double)o->local_bytes);
     }
     return text;
 }

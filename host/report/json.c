@@ -145,6 +145,12 @@ static const struct {
     COUNTER(global_st_sectors),
     COUNTER(global_atom_requests),
     COUNTER(global_atom_sectors),
+    COUNTER(global_red_requests),
+    COUNTER(global_red_sectors),
+    COUNTER(async_requests),
+    COUNTER(async_sectors),
+    COUNTER(async_wavefronts),
+    COUNTER(async_wavefronts_ideal),
     COUNTER(l1_sectors),
     COUNTER(l1_sector_hits),
     COUNTER(shared_ld_requests),
@@ -153,8 +159,16 @@ static const struct {
     COUNTER(shared_st_requests),
     COUNTER(shared_st_wavefronts),
     COUNTER(shared_st_wavefronts_ideal),
-    COUNTER(local_requests),
-    COUNTER(local_sectors),
+    COUNTER(ldmatrix_requests),
+    COUNTER(ldmatrix_wavefronts),
+    COUNTER(ldmatrix_wavefronts_ideal),
+    COUNTER(shared_atom_requests),
+    COUNTER(shared_atom_wavefronts),
+    COUNTER(shared_atom_wavefronts_ideal),
+    COUNTER(local_ld_requests),
+    COUNTER(local_ld_sectors),
+    COUNTER(local_st_requests),
+    COUNTER(local_st_sectors),
     COUNTER(l2_sectors_read),
     COUNTER(l2_sectors_write),
     COUNTER(l2_sector_hits),
@@ -184,6 +198,7 @@ static void put_counters(struct json *j, const struct result *r)
     json_string(j, "occupancy_limiter", r->occupancy.limiter);
     json_number(j, "registers_per_thread", r->occupancy.registers_per_thread);
     json_bool(j, "registers_exact", r->occupancy.registers_exact);
+    json_whole(j, "local_bytes_per_thread", r->occupancy.local_bytes);
     json_close(j, '}');
 }
 

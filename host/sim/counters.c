@@ -3,8 +3,14 @@
  *   field                      metric
  *   global_ld_requests         l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
  *   global_ld_sectors          l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
- *   (st, atom alike)
+ *   (st, atom, red alike; local_ld, local_st of mem_local)
  *   shared_ld_wavefronts       l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
+ *   (st, atom alike: loads are ld and ldmatrix, stores st and stmatrix)
+ *   ldmatrix_requests          smsp__inst_executed_op_ldsm.sum
+ *   ldmatrix_wavefronts        smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm
+ *   async_requests             smsp__inst_executed_op_ldgsts.sum
+ *   async_sectors              sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_*
+ *   async_wavefronts           smsp__sass_..._wavefronts_mem_shared_op_ldgsts.sum
  *   shared_ld_wavefronts_ideal memory_l1_wavefronts_shared_ideal
  *   l1_sector_hits             l1tex__t_sector_hit_rate      (modelled)
  *   l2_sectors_read, ..._hits  lts__t_sectors_op_read, lts__t_sector_hit_rate (modelled)
@@ -291,7 +297,6 @@ static void global_load(struct counts *n, struct warp *w, const struct access *a
                         uint32_t index)
 {
     uint32_t count;
-    n->c.global_ld_requests++;
     if (a->pattern != PATTERN_ANY) {
         uint64_t from = a->address[__builtin_ctz(a->mask)];
         uint64_t bytes = a->pattern == PATTERN_UNIFORM ? 1 : (uint64_t)a->bytes * LANES;
@@ -301,7 +306,12 @@ static void global_load(struct counts *n, struct warp *w, const struct access *a
     } else {
         count = scattered_load(n, w, a);
     }
-    n->c.global_ld_sectors += count;
+    if (a->kind == ACCESS_ASYNC) {
+        n->c.async_sectors += count; /* shared memory sees each instruction, and once */
+    } else {
+        n->c.global_ld_requests++;
+        n->c.global_ld_sectors += count;
+    }
     if (n->ops != NULL)
         account(&n->ops[index], w, a, count, ideal_sectors(a));
 }
@@ -316,9 +326,12 @@ static void global_write(struct counts *n, struct warp *w, const struct access *
         if (a->kind == ACCESS_ATOMIC)
             mark(n, w, sector[i], false);
     }
-    if (a->kind == ACCESS_ATOMIC) {
+    if (a->kind == ACCESS_ATOMIC && a->op->flags & ATOMIC_RETURNS) {
         n->c.global_atom_requests++;
         n->c.global_atom_sectors += count;
+    } else if (a->kind == ACCESS_ATOMIC) {
+        n->c.global_red_requests++;
+        n->c.global_red_sectors += count;
     } else {
         n->c.global_st_requests++;
         n->c.global_st_sectors += count;
@@ -362,6 +375,39 @@ static uint32_t uniform_wavefronts(const struct access *a, uint32_t words)
     return phases;
 }
 
+static void add_shared(struct sim_counters *c, enum access_kind kind, uint32_t wavefronts,
+                       uint32_t ideal)
+{
+    switch (kind) {
+    case ACCESS_MATRIX_LOAD:
+        c->ldmatrix_requests++;
+        c->ldmatrix_wavefronts += wavefronts;
+        c->ldmatrix_wavefronts_ideal += ideal;
+        /* fall through */
+    case ACCESS_LOAD:
+        c->shared_ld_requests++;
+        c->shared_ld_wavefronts += wavefronts;
+        c->shared_ld_wavefronts_ideal += ideal;
+        break;
+    case ACCESS_ATOMIC:
+        c->shared_atom_requests++;
+        c->shared_atom_wavefronts += wavefronts;
+        c->shared_atom_wavefronts_ideal += ideal;
+        break;
+    case ACCESS_ASYNC:
+        c->async_requests++;
+        c->async_wavefronts += wavefronts;
+        c->async_wavefronts_ideal += ideal;
+        break;
+    case ACCESS_STORE:
+    case ACCESS_MATRIX_STORE:
+        c->shared_st_requests++;
+        c->shared_st_wavefronts += wavefronts;
+        c->shared_st_wavefronts_ideal += ideal;
+        break;
+    }
+}
+
 static void shared_access(struct counts *n, const struct warp *w, const struct access *a,
                           uint32_t index)
 {
@@ -376,16 +422,7 @@ static void shared_access(struct counts *n, const struct warp *w, const struct a
         wavefronts = shape->wavefronts;
         ideal = shape->ideal;
     }
-    bool load = a->kind == ACCESS_LOAD || a->kind == ACCESS_MATRIX_LOAD;
-    if (load) {
-        n->c.shared_ld_requests++;
-        n->c.shared_ld_wavefronts += wavefronts;
-        n->c.shared_ld_wavefronts_ideal += ideal;
-    } else {
-        n->c.shared_st_requests++;
-        n->c.shared_st_wavefronts += wavefronts;
-        n->c.shared_st_wavefronts_ideal += ideal;
-    }
+    add_shared(&n->c, (enum access_kind)a->kind, wavefronts, ideal);
     if (n->ops != NULL)
         account(&n->ops[index], w, a, wavefronts, ideal);
 }
@@ -400,8 +437,14 @@ static void on_access(struct warp *w, const struct access *a)
         shared_access(n, w, a, index);
     } else if (a->space == PTX_LOCAL) {
         /* the hardware interleaves lanes word by word: a warp's access is coalesced */
-        n->c.local_requests++;
-        n->c.local_sectors += a->bytes > 4 ? a->bytes : 4;
+        uint32_t sectors = a->bytes > 4 ? a->bytes : 4;
+        if (a->kind == ACCESS_LOAD) {
+            n->c.local_ld_requests++;
+            n->c.local_ld_sectors += sectors;
+        } else {
+            n->c.local_st_requests++;
+            n->c.local_st_sectors += sectors;
+        }
     } else if (a->kind == ACCESS_LOAD || a->kind == ACCESS_MATRIX_LOAD ||
                a->kind == ACCESS_ASYNC) {
         global_load(n, w, a, index);

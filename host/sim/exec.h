@@ -275,6 +275,7 @@ enum access_kind {
     ACCESS_MATRIX_STORE,
     ACCESS_ASYNC
 };
+enum { ATOMIC_RETURNS = 1 }; /* flags of an atomic's op: not red, nor atom to _ */
 enum access_pattern {
     PATTERN_ANY,
     PATTERN_UNIFORM,    /* all lanes of the mask: address[first] */

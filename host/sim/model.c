@@ -103,7 +103,8 @@ static double latency_cycles(const struct sim_spec *s, const struct sim_report *
     double warps = (double)c->warps;
     if (warps == 0 || r->occupancy.warps_per_sm == 0)
         return 0;
-    double loads = (double)(c->global_ld_requests + c->global_atom_requests);
+    double loads = (double)(c->global_ld_requests + c->async_requests +
+                            c->global_atom_requests + c->global_red_requests);
     double shared = (double)c->shared_ld_requests;
     double wait = loads / warps * load_latency(s, c) / LOADS_AHEAD +
                   shared / warps * s->latency_smem / LOADS_AHEAD / 2;
@@ -143,11 +144,14 @@ void model_predict(const struct sim_spec *s, struct sim_report *r)
     double clock = s->clock_mhz * 1e3; /* cycles a millisecond */
     double tensor_clock = s->tensor_clock_mhz * 1e3;
     double *ms = r->ceiling_ms;
-    double l1 = fmax((double)c->global_ld_sectors / 4,
-                     (double)(c->global_ld_requests + c->global_st_requests)) +
-                (double)c->global_st_sectors / 4 + (double)c->local_sectors / 4;
+    double loads = (double)(c->global_ld_sectors + c->async_sectors);
+    double local = (double)(c->local_ld_sectors + c->local_st_sectors);
+    double l1 = fmax(loads / 4, (double)(c->global_ld_requests + c->async_requests +
+                                         c->global_st_requests)) +
+                (double)c->global_st_sectors / 4 + local / 4;
     /* requests for many lines: one line of tags each quarter clock */
-    double wavefronts = (double)(c->shared_ld_wavefronts + c->shared_st_wavefronts);
+    double wavefronts = (double)(c->shared_ld_wavefronts + c->shared_st_wavefronts +
+                                 c->shared_atom_wavefronts + c->async_wavefronts);
     ms[SIM_BOUND_LAUNCH] = s->launch_us / 1e3;
     ms[SIM_BOUND_ISSUE] = issue_cycles(c) / sms / clock;
     ms[SIM_BOUND_FMA] =

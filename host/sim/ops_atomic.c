@@ -27,7 +27,6 @@ static const char *const names[] = {"add", "min",  "max", "inc", "dec",
 struct atomic_op {
     enum atomic what;
     enum ptx_type type;
-    bool returns; /* atom, not red */
 };
 
 static uint64_t add_halves(enum ptx_type type, uint64_t old, uint64_t b)
@@ -153,7 +152,8 @@ static void atomic(struct warp *w, const struct op *op)
     uint32_t whole = w->mask, left = whole;
     int bytes = op->width;
     access_addresses(w, op, addresses);
-    w->worker->polls += at->returns;
+    bool returns = op->flags & ATOMIC_RETURNS;
+    w->worker->polls += returns;
     while (left != 0 && !w->worker->stop) {
         uint8_t space = op->space;
         if (space == PTX_GENERIC) {
@@ -172,9 +172,9 @@ static void atomic(struct warp *w, const struct op *op)
             uint64_t c = at->what == AT_CAS ? lane_value(w, op->s[2], bytes, l) : 0;
             uint64_t old = update(at, space, access_lane(&r, l), bytes,
                                   lane_value(w, op->s[1], bytes, l), c);
-            if (at->returns && bytes == 8)
+            if (returns && bytes == 8)
                 row64(w, op->d)[l] = old;
-            else if (at->returns)
+            else if (returns)
                 row32(w, op->d)[l] = (uint32_t)old;
         }
     }
@@ -218,20 +218,21 @@ static bool decode_atomic(struct decoder *dec, const struct ptx_insn *in,
     if (what < 0 || !type_fits((enum atomic)what, type))
         return decode_fail(dec, "not for this operation and type .%s",
                            ptx_type_name(type));
-    *at = (struct atomic_op){(enum atomic)what, type, start == 1};
+    *at = (struct atomic_op){(enum atomic)what, type};
     if (in->operand_count < start + 2 + (what == AT_CAS))
         return decode_fail(dec, "too few operands");
+    bool returns = start == 1 && in->operand[0].kind != PTX_OPERAND_SINK;
     op->fn = atomic;
+    op->flags = returns ? ATOMIC_RETURNS : 0;
     op->extra = at;
     op->space = (uint8_t)mods->space;
     op->width = (uint8_t)(ptx_type_bits(type) / 8);
     /* between blocks: sums of floats, the last of several values, and what a thread
      * learns of the others depend on the order */
     bool ordered = (what == AT_ADD && type >= PTX_F16 && type <= PTX_F64) ||
-                   what == AT_EXCH || what == AT_CAS ||
-                   (at->returns && in->operand[0].kind != PTX_OPERAND_SINK);
+                   what == AT_EXCH || what == AT_CAS || returns;
     dec->code->float_atomics |= ordered && mods->space != PTX_SHARED;
-    if (at->returns && !decode_dst(dec, &in->operand[0], type, &op->d))
+    if (returns && !decode_dst(dec, &in->operand[0], type, &op->d))
         return false;
     return decode_address(dec, &in->operand[start], mods->space, op) &&
            decode_src(dec, &in->operand[start + 1], type, &op->s[1]) &&

@@ -113,11 +113,17 @@ struct sim_counters {
     uint64_t barriers;
     uint64_t global_ld_requests, global_ld_sectors;
     uint64_t global_st_requests, global_st_sectors;
-    uint64_t global_atom_requests, global_atom_sectors;
+    uint64_t global_atom_requests, global_atom_sectors; /* that return a value */
+    uint64_t global_red_requests, global_red_sectors;
+    uint64_t async_requests, async_sectors; /* cp.async */
+    uint64_t async_wavefronts, async_wavefronts_ideal;
     uint64_t l1_sectors, l1_sector_hits; /* loads, modelled */
     uint64_t shared_ld_requests, shared_ld_wavefronts, shared_ld_wavefronts_ideal;
     uint64_t shared_st_requests, shared_st_wavefronts, shared_st_wavefronts_ideal;
-    uint64_t local_requests, local_sectors;
+    uint64_t ldmatrix_requests, ldmatrix_wavefronts; /* of shared_ld */
+    uint64_t ldmatrix_wavefronts_ideal;
+    uint64_t shared_atom_requests, shared_atom_wavefronts, shared_atom_wavefronts_ideal;
+    uint64_t local_ld_requests, local_ld_sectors, local_st_requests, local_st_sectors;
     uint64_t l2_sectors_read, l2_sectors_write, l2_sector_hits; /* modelled */
     uint64_t dram_bytes_read, dram_bytes_write;                 /* modelled */
 };
