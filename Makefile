@@ -88,7 +88,7 @@ MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o plante
 .NOTPARALLEL:
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all help deps deps-dev test check-ptx bench fuzz plots lint format clean FORCE
+.PHONY: all help deps deps-dev test gpu-conformance check-ptx bench fuzz plots lint format clean FORCE
 
 SUB = +$(Q)$(MAKE) --no-print-directory -j$(JOBS)
 
@@ -109,13 +109,19 @@ deps-dev: ## also install what lint, clang and sanitizer builds need
 	@CC="$(CC)" NVCC="$(NVCC)" sh host/build/deps.sh dev
 
 test: ## build and run the Criterion tests
-	$(SUB) $(BUILD)/tests/run_tests $(BUILD)/run.all $(BUILD)/tests/fake_libcuda.so
+	$(SUB) $(BUILD)/tests/run_tests $(BUILD)/run.all $(BUILD)/tests/fake_libcuda.so \
+	    $(BUILD)/tests/gpu_conformance
 	$(Q)PEAKBOUND_RUN=$(BUILD)/run.all PEAKBOUND_FAKE=$(BUILD)/tests/fake_libcuda.so \
+	    PEAKBOUND_CONFORMANCE=$(BUILD)/tests/gpu_conformance \
 	    $(BUILD)/tests/run_tests -j$(JOBS) $(TEST_FLAGS)
 
 bench: ## how fast the simulator is, beside what it is meant to reach
 	$(SUB) $(BUILD)/tests/bench_sim
 	$(Q)$(BUILD)/tests/bench_sim
+
+gpu-conformance: ## the PTX cases on the GPU here, bit for bit against the simulator
+	$(SUB) $(BUILD)/tests/gpu_conformance
+	$(Q)$(BUILD)/tests/gpu_conformance
 
 check-ptx: ## have ptxas assemble the PTX of the test cases
 	$(SUB) $(BUILD)/tests/run_tests
@@ -264,6 +270,13 @@ $(BUILD)/tests/fake_libcuda.so: tests/fake_libcuda.c
 $(BUILD)/tests/run_tests: $(TEST_OBJECTS) $(HOST_OBJECTS) $(BUILD)/registry.all.o $(MADE_TEST_OBJECTS) \
     $(call image_objects,$(RUNGS_GPU) $(EXERCISES) $(WRONG) $(PLANTED)) $(call cpu_objects,$(RUNGS_CPU))
 	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ -lcriterion $(LDLIBS)
+
+$(BUILD)/tests/gpu_conformance: $(BUILD)/tests/gpu_conformance.o $(BUILD)/tests/forms.o $(HOST_OBJECTS)
+	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ $(BUILD)/registry.all.o \
+	    $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU)) -o $@ $(LDLIBS)
+
+$(BUILD)/tests/gpu_conformance: $(BUILD)/registry.all.o $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) \
+    $(call cpu_objects,$(RUNGS_CPU))
 
 $(BUILD)/tests/bench_sim: $(BUILD)/tests/bench/bench_sim.o $(HOST_OBJECTS) $(BUILD)/registry.all.o \
     $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU))
