@@ -271,12 +271,9 @@ $(BUILD)/tests/run_tests: $(TEST_OBJECTS) $(HOST_OBJECTS) $(BUILD)/registry.all.
     $(call image_objects,$(RUNGS_GPU) $(EXERCISES) $(WRONG) $(PLANTED)) $(call cpu_objects,$(RUNGS_CPU))
 	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ -lcriterion $(LDLIBS)
 
-$(BUILD)/tests/gpu_conformance: $(BUILD)/tests/gpu_conformance.o $(BUILD)/tests/forms.o $(HOST_OBJECTS)
-	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ $(BUILD)/registry.all.o \
-	    $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU)) -o $@ $(LDLIBS)
-
-$(BUILD)/tests/gpu_conformance: $(BUILD)/registry.all.o $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) \
-    $(call cpu_objects,$(RUNGS_CPU))
+$(BUILD)/tests/gpu_conformance: $(BUILD)/tests/gpu_conformance.o $(BUILD)/tests/forms.o $(HOST_OBJECTS) \
+    $(BUILD)/registry.all.o $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU))
+	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LDLIBS)
 
 $(BUILD)/tests/bench_sim: $(BUILD)/tests/bench/bench_sim.o $(HOST_OBJECTS) $(BUILD)/registry.all.o \
     $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU))
