@@ -275,7 +275,8 @@ enum access_kind {
     ACCESS_MATRIX_STORE,
     ACCESS_ASYNC
 };
-enum { ATOMIC_RETURNS = 1 }; /* flags of an atomic's op: not red, nor atom to _ */
+/* In the flags of an atomic's op, beside OP_BASE32: not red, nor atom to _. */
+enum { ATOMIC_RETURNS = 2 };
 enum access_pattern {
     PATTERN_ANY,
     PATTERN_UNIFORM,    /* all lanes of the mask: address[first] */
