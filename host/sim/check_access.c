@@ -117,13 +117,58 @@ static uint32_t mark_read_exact(const struct scan *x, uint32_t old, uint32_t lan
     return is_ordered(x, lane, id) ? me : me | CELL_MANY;
 }
 
+/* --- parts of words ----------------------------------------------------------------------- */
+
+enum { WORD_BYTES = 1 << CELL_SHIFT, WHOLE = (1 << WORD_BYTES) - 1 };
+
+/* The bytes of a cell, as bits, that an access of lane's covers. */
+static uint32_t covered(const struct scan *x, uint64_t cell, uint64_t offset)
+{
+    uint64_t begin = cell << CELL_SHIFT, end = offset + x->a->bytes;
+    uint32_t bits = WHOLE;
+    if (begin < offset)
+        bits &= (uint32_t)WHOLE << (offset - begin);
+    if (end < begin + WORD_BYTES)
+        bits &= (uint32_t)WHOLE >> (begin + WORD_BYTES - end);
+    return bits & WHOLE;
+}
+
+/* Did the latest write (or read) of the cell cover one of these bytes? */
+static bool meets_write(const struct scan *x, uint64_t cell, uint32_t bytes)
+{
+    return x->s->missing == NULL || (bytes & ~(uint32_t)x->s->missing[cell]) != 0;
+}
+
+static bool meets_read(const struct scan *x, uint64_t cell, uint32_t bytes)
+{
+    return x->s->missing == NULL ||
+           (bytes & ~((uint32_t)x->s->missing[cell] >> WORD_BYTES)) != 0;
+}
+
+static void note_read(const struct scan *x, uint64_t cell, uint32_t bytes)
+{
+    uint8_t *missing = x->s->missing;
+    if (missing != NULL)
+        missing[cell] =
+            (uint8_t)((missing[cell] & WHOLE) | (WHOLE & ~bytes) << WORD_BYTES);
+}
+
+static void note_write(const struct scan *x, uint64_t cell, uint32_t bytes)
+{
+    if (x->s->missing != NULL)
+        x->s->missing[cell] = (uint8_t)(WHOLE & ~bytes);
+}
+
 /* --- loads -------------------------------------------------------------------------------- */
 
-static bool load_cell(struct scan *x, uint64_t cell, uint32_t lane, uint32_t many)
+static bool load_cell(struct scan *x, uint64_t cell, uint32_t lane, uint64_t offset,
+                      uint32_t many)
 {
-    uint32_t write = x->s->write[cell], id = write & CELL_ID, me = x->id | lane;
+    uint32_t write = x->s->write[cell], id = write & CELL_ID, me = x->id | lane,
+             bytes = covered(x, cell, offset);
     if ((int32_t)id >= x->floor && !(x->shared && same_thread(id, me)) &&
-        !is_ordered(x, lane, write) && !check_entry(x->log, id)->op->swaps) {
+        meets_write(x, cell, bytes) && !is_ordered(x, lane, write) &&
+        !check_entry(x->log, id)->op->swaps) {
         raise_race(x, lane, write, true);
         return false;
     }
@@ -131,6 +176,7 @@ static bool load_cell(struct scan *x, uint64_t cell, uint32_t lane, uint32_t man
     x->s->read[cell] =
         (x->exact ? mark_read_exact(x, old, lane) : mark_read(x, old, me)) | many |
         x->strong;
+    note_read(x, cell, bytes);
     return true;
 }
 
@@ -138,16 +184,15 @@ static bool load_cell(struct scan *x, uint64_t cell, uint32_t lane, uint32_t man
 static inline bool load_lane(struct scan *x, uint32_t lane, uint64_t offset,
                              uint32_t many)
 {
-    uint8_t shift = x->s->shift;
     const uint32_t *write = x->s->write;
     uint32_t *read = x->s->read, init = CELL_INIT;
-    uint64_t last = (offset + x->a->bytes - 1) >> shift;
-    for (uint64_t cell = offset >> shift; cell <= last; cell++) {
+    uint64_t last = (offset + x->a->bytes - 1) >> CELL_SHIFT;
+    for (uint64_t cell = offset >> CELL_SHIFT; cell <= last; cell++) {
         init &= write[cell];
         uint32_t other = (read[cell] ^ x->id) & CELL_ID;
-        if (other < LANES && (!x->exact || other == lane))
+        if (other < LANES && x->s->missing == NULL && (!x->exact || other == lane))
             read[cell] |= other != lane ? CELL_MANY : many;
-        else if (!load_cell(x, cell, lane, many))
+        else if (!load_cell(x, cell, lane, offset, many))
             return false;
     }
     x->never |= (uint32_t)(init == 0) << lane;
@@ -159,13 +204,12 @@ static inline bool load_lane(struct scan *x, uint32_t lane, uint64_t offset,
 static uint32_t load_any(struct scan *x, uint32_t lanes, uint64_t base)
 {
     const struct scan y = *x;
-    uint8_t shift = y.s->shift;
-    uint64_t cells = y.a->bytes >> shift;
+    uint64_t cells = y.a->bytes >> CELL_SHIFT;
     const uint32_t *writes = y.s->write;
     uint32_t *reads = y.s->read, never = 0, later = 0;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left), init = CELL_INIT, me = y.id | l;
-        uint64_t first = (y.a->address[l] - base) >> shift;
+        uint64_t first = (y.a->address[l] - base) >> CELL_SHIFT;
         for (uint64_t cell = first; cell < first + cells; cell++) {
             uint32_t write = writes[cell], old = reads[cell],
                      other = (old ^ y.id) & CELL_ID;
@@ -257,7 +301,7 @@ static void stored_bytes(const struct scan *x, uint32_t lane, uint32_t at, uint3
 static bool same_value(const struct scan *x, uint32_t lane, uint64_t offset,
                        uint64_t cell, uint32_t other)
 {
-    uint64_t begin = cell << x->s->shift, end = begin + ((uint64_t)1 << x->s->shift);
+    uint64_t begin = cell << CELL_SHIFT, end = begin + ((uint64_t)1 << CELL_SHIFT);
     uint8_t mine[4], theirs[4];
     if (!is_plain_store(x))
         return false;
@@ -294,7 +338,7 @@ static bool store_over_read(struct scan *x, uint64_t cell, uint32_t lane)
     bool mine = is_mine(x, lane, id);
     if (x->a->op->swaps)
         return true;
-    if (mine && (read & CELL_MANY) && !both_strong(x, read, e) &&
+    if (mine && (read & CELL_MANY) && x->s->missing == NULL && !both_strong(x, read, e) &&
         e->clock == x->c->clock[x->w->index]) {
         raise_race(x, lane, 0, false);
         return false;
@@ -313,26 +357,28 @@ static uint32_t stored_poison(const struct scan *x, uint64_t offset, uint64_t ce
         return x->c->async_poison;
     if (x->a->kind != ACCESS_STORE || op->width == 0)
         return 0;
-    uint64_t begin = cell << x->s->shift;
+    uint64_t begin = cell << CELL_SHIFT;
     uint64_t element = begin > offset ? (begin - offset) / op->width : 0;
     return element < POISON_ELEMENTS ? x->c->store_poison[element] : 0;
 }
 
 static bool store_lane(struct scan *x, uint32_t lane, uint64_t offset)
 {
-    uint8_t shift = x->s->shift;
-    uint64_t last = (offset + x->a->bytes - 1) >> shift;
-    for (uint64_t cell = offset >> shift; cell <= last; cell++) {
+    uint64_t last = (offset + x->a->bytes - 1) >> CELL_SHIFT;
+    for (uint64_t cell = offset >> CELL_SHIFT; cell <= last; cell++) {
         uint32_t *write = &x->s->write[cell], *read = &x->s->read[cell];
         x->never |= (uint32_t)(*write < CELL_INIT) << lane;
-        if ((int32_t)(*write & CELL_ID) >= x->floor &&
+        uint32_t bytes = covered(x, cell, offset);
+        if ((int32_t)(*write & CELL_ID) >= x->floor && meets_write(x, cell, bytes) &&
             !store_over_write(x, cell, lane, offset))
             return false;
-        if ((int32_t)(*read & CELL_ID) >= x->floor && !store_over_read(x, cell, lane))
+        if ((int32_t)(*read & CELL_ID) >= x->floor && meets_read(x, cell, bytes) &&
+            !store_over_read(x, cell, lane))
             return false;
         uint32_t poisoned = stored_poison(x, offset, cell) >> lane & 1;
         *write = x->id | lane | x->strong | (poisoned ? 0 : CELL_INIT);
         *read = 0;
+        note_write(x, cell, bytes);
     }
     return true;
 }
@@ -362,8 +408,7 @@ static bool store_run(struct scan *x, uint64_t first, uint32_t per)
 
 static bool never_written(const struct scan *x, uint64_t offset, uint32_t bytes)
 {
-    for (uint64_t i = offset >> x->s->shift; i <= (offset + bytes - 1) >> x->s->shift;
-         i++)
+    for (uint64_t i = offset >> CELL_SHIFT; i <= (offset + bytes - 1) >> CELL_SHIFT; i++)
         if (x->s->write[i] & CELL_INIT)
             return false;
     return bytes > 0;
@@ -403,22 +448,6 @@ static void note_poison(struct scan *x, uint64_t base)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-struct coarse {
-    const struct access_log *log;
-    int32_t floor;
-    uint32_t cell_bytes;
-};
-
-/* Did the access cover its whole cell? */
-static bool covers_cell(void *context, uint32_t id)
-{
-    const struct coarse *k = context;
-    if ((int32_t)id < k->floor)
-        return false;
-    const struct op *op = check_entry(k->log, id)->op;
-    return op->width == 0 || (uint32_t)op->width * op->count >= k->cell_bytes;
-}
-
 /* Lanes from `lane` on whose data lie in the shadow x->s, which begins at `base`. */
 static uint32_t lanes_inside(const struct access *a, uint32_t lanes, uint64_t base,
                              uint64_t bytes)
@@ -437,11 +466,11 @@ static uint32_t lanes_inside(const struct access *a, uint32_t lanes, uint64_t ba
  * it does not. */
 static int run_cells(const struct scan *x, uint64_t offset)
 {
-    uint32_t cell = 1u << x->s->shift, bytes = x->a->bytes;
+    uint32_t cell = 1u << CELL_SHIFT, bytes = x->a->bytes;
     if (x->a->pattern != PATTERN_CONSECUTIVE || (bytes & (bytes - 1)) != 0 ||
         bytes < cell || (offset & (cell - 1)) != 0)
         return -1;
-    return __builtin_ctz(bytes) - x->s->shift;
+    return __builtin_ctz(bytes) - CELL_SHIFT;
 }
 
 /* Lane by lane. False after a fault. */
@@ -455,8 +484,8 @@ static bool scan_each(struct scan *x, uint32_t lanes, uint64_t base, bool loads)
         x->never = x->never != 0 ? lanes : 0;
         return true;
     }
-    if (loads && a->pattern == PATTERN_ANY && !x->exact &&
-        a->bytes % (1u << x->s->shift) == 0)
+    if (loads && a->pattern == PATTERN_ANY && !x->exact && x->s->missing == NULL &&
+        a->bytes % (1u << CELL_SHIFT) == 0)
         lanes = load_any(x, lanes, base);
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(left);
@@ -472,13 +501,12 @@ static void scan_lanes(struct scan *x, uint32_t lanes, uint64_t base)
     const struct access *a = x->a;
     bool loads = a->kind == ACCESS_LOAD || a->kind == ACCESS_MATRIX_LOAD ||
                  (a->kind == ACCESS_ASYNC && !x->shared);
-    if (!loads && a->bytes < 1u << x->s->shift)
-        shadow_refine(x->s, (uint8_t)(31 - __builtin_clz(a->bytes)), covers_cell,
-                      &(struct coarse){x->log, x->floor, 1u << x->s->shift});
+    if (a->bytes < WORD_BYTES && x->s->missing == NULL)
+        shadow_split(x->s);
     x->never = 0;
     x->c->matrix_loads += loads;
-    int per = x->exact ? -1 : run_cells(x, a->address[0] - base);
-    uint64_t first = (a->address[0] - base) >> x->s->shift;
+    int per = x->exact || x->s->missing != NULL ? -1 : run_cells(x, a->address[0] - base);
+    uint64_t first = (a->address[0] - base) >> CELL_SHIFT;
     if (per >= 0 && (loads ? load_run : store_run)(x, first, (uint32_t)per))
         return;
     if (!scan_each(x, lanes, base, loads) || x->never == 0 || x->s->all_init)
@@ -569,9 +597,11 @@ void check_async_arrived(struct warp *from, int lane, uint64_t offset, uint32_t 
     if (c == NULL || c->shadow == NULL)
         return;
     uint32_t id = check_id(c, &c->log, from, code, copy) | (uint32_t)lane;
-    for (uint64_t i = offset >> c->shadow->shift;
-         i <= (offset + bytes - 1) >> c->shadow->shift; i++) {
+    for (uint64_t i = offset >> CELL_SHIFT; i <= (offset + bytes - 1) >> CELL_SHIFT;
+         i++) {
         c->shadow->write[i] = id | (c->shadow->write[i] & CELL_INIT);
         c->shadow->read[i] = 0;
+        if (c->shadow->missing != NULL)
+            c->shadow->missing[i] = 0;
     }
 }

@@ -7,8 +7,6 @@
 
 #include "../error.h"
 
-enum { WORD_SHIFT = 2 };
-
 static size_t cells_bytes(const struct shadow *s)
 {
     return 2 * (size_t)shadow_cells(s) * sizeof *s->write;
@@ -27,7 +25,7 @@ static bool map_cells(struct shadow *s)
 
 struct shadow *shadow_new(uint64_t bytes)
 {
-    struct shadow s = {.bytes = bytes, .shift = WORD_SHIFT};
+    struct shadow s = {.bytes = bytes};
     if (!map_cells(&s))
         return NULL;
     struct shadow *result = xmalloc(sizeof *result);
@@ -40,25 +38,29 @@ void shadow_free(struct shadow *s)
     if (s == NULL)
         return;
     munmap(s->write, cells_bytes(s));
+    if (s->missing != NULL)
+        munmap(s->missing, (size_t)shadow_cells(s));
     free(s);
 }
 
 void shadow_clear(struct shadow *s)
 {
     memset(s->write, 0, cells_bytes(s));
+    if (s->missing != NULL)
+        memset(s->missing, 0, (size_t)shadow_cells(s));
 }
 
 void shadow_mark(struct shadow *s, uint64_t offset, uint64_t bytes, bool init)
 {
     if (s == NULL || bytes == 0)
         return;
-    for (uint64_t i = offset >> s->shift; i <= (offset + bytes - 1) >> s->shift; i++)
+    for (uint64_t i = offset >> CELL_SHIFT; i <= (offset + bytes - 1) >> CELL_SHIFT; i++)
         s->write[i] = init ? s->write[i] | CELL_INIT : s->write[i] & ~CELL_INIT;
 }
 
 static bool is_init(const struct shadow *s, uint64_t offset)
 {
-    return s == NULL || s->all_init || (s->write[offset >> s->shift] & CELL_INIT);
+    return s == NULL || s->all_init || (s->write[offset >> CELL_SHIFT] & CELL_INIT);
 }
 
 void shadow_copy(struct shadow *to, uint64_t to_offset, const struct shadow *from,
@@ -66,32 +68,20 @@ void shadow_copy(struct shadow *to, uint64_t to_offset, const struct shadow *fro
 {
     if (to == NULL)
         return;
-    uint64_t step = (uint64_t)1 << to->shift;
+    uint64_t step = (uint64_t)1 << CELL_SHIFT;
     for (uint64_t i = 0; i < bytes; i += step)
         shadow_mark(to, to_offset + i, bytes - i < step ? bytes - i : step,
                     is_init(from, from_offset + i));
 }
 
-void shadow_refine(struct shadow *s, uint8_t shift,
-                   bool (*keep_read)(void *context, uint32_t id), void *context)
+void shadow_split(struct shadow *s)
 {
-    struct shadow fine = {.bytes = s->bytes, .shift = shift, .all_init = s->all_init};
-    if (!map_cells(&fine))
+    void *missing = mmap(NULL, (size_t)shadow_cells(s), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (missing == MAP_FAILED)
         die(EXIT_OURS, "out of memory: %llu bytes for the checks of %llu bytes",
-            (unsigned long long)cells_bytes(&fine), (unsigned long long)s->bytes);
-    for (uint64_t i = 0; i < shadow_cells(s); i++) {
-        uint32_t write = s->write[i], read = s->read[i];
-        if (read != 0 && !keep_read(context, read & CELL_ID))
-            read = 0;
-        uint64_t first = i << (s->shift - shift);
-        for (uint64_t k = 0; k < (uint64_t)1 << (s->shift - shift); k++)
-            if ((write | read) != 0 && first + k < shadow_cells(&fine)) {
-                fine.write[first + k] = write;
-                fine.read[first + k] = read;
-            }
-    }
-    munmap(s->write, cells_bytes(s));
-    *s = fine;
+            (unsigned long long)shadow_cells(s), (unsigned long long)s->bytes);
+    s->missing = missing;
 }
 
 void shadow_forget(struct shadow *s)
