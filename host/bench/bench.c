@@ -439,9 +439,11 @@ static void take_leaks(struct result *result, const struct bench_options *o, int
     *result->faults = leaks[before];
     result->fault_count = 1;
     result->tflops = 0;
-    verdict_set(&result->verdict, VERDICT_FAULT, "leak at %s:%d: %s; %d such in all",
-                leaks[before].file, leaks[before].line, leaks[before].detail,
-                count - before);
+    const struct sim_fault *f = result->faults;
+    verdict_set(&result->verdict, VERDICT_FAULT,
+                "leak at %s:%d, block (%u,%u,%u), thread (%u,%u,%u): %s; %d such in all",
+                f->file, f->line, f->block[0], f->block[1], f->block[2], f->thread[0],
+                f->thread[1], f->thread[2], f->detail, count - before);
     free(leaks);
 }
 

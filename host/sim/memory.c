@@ -143,6 +143,8 @@ uint64_t memory_heap_allocate(struct device_memory *memory, uint64_t bytes,
     memcpy(a->made_by, made->made_by, sizeof a->made_by);
     memcpy(a->made_file, made->made_file, sizeof a->made_file);
     a->made_line = made->made_line;
+    memcpy(a->made_block, made->made_block, sizeof a->made_block);
+    memcpy(a->made_thread, made->made_thread, sizeof a->made_thread);
     memory->heap_used += bytes;
     if (watch)
         memory_watch(a, true);

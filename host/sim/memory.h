@@ -17,6 +17,7 @@ struct allocation {
     bool mapped;         /* host memory is from mmap */
     char made_file[256]; /* heap: where malloc was called */
     int made_line;
+    unsigned made_block[3], made_thread[3];
     char made_by[160], freed_by[160]; /* heap: which thread, where */
     char label[64];                   /* "cuMemAlloc #3" or the variable's name */
     struct shadow *shadow;            /* of the checks, or NULL */

@@ -189,6 +189,8 @@ static void note_leak(void *context, struct allocation *a)
     *fault =
         (struct sim_fault){.kind = SIM_LEAK, .address = a->address, .line = a->made_line};
     memcpy(fault->file, a->made_file, sizeof fault->file);
+    memcpy(fault->block, a->made_block, sizeof fault->block);
+    memcpy(fault->thread, a->made_thread, sizeof fault->thread);
     snprintf(fault->detail, sizeof fault->detail,
              "%llu bytes of %s at 0x%llx%s%s were "
              "never freed",

@@ -83,16 +83,24 @@ static void assert_fail(struct warp *w, const struct op *op)
 
 /* --- the heap ---------------------------------------------------------------------------- */
 
+static void thread_of(const struct warp *w, int lane, unsigned thread[3])
+{
+    const unsigned *dim = w->block->launch->dim;
+    uint32_t t = w->index * LANES + (uint32_t)lane;
+    thread[0] = t % dim[0];
+    thread[1] = t / dim[0] % dim[1];
+    thread[2] = t / dim[0] / dim[1];
+}
+
 static void who(const struct warp *w, int lane, char *text, size_t room)
 {
-    const struct launch *launch = w->block->launch;
-    uint32_t t = w->index * LANES + (uint32_t)lane;
+    unsigned thread[3];
     char where[80];
-    check_where(launch, &w->code->ops[w->pc], where, sizeof where);
-    snprintf(text, room, "thread (%u,%u,%u) of block (%u,%u,%u) at %s",
-             t % launch->dim[0], t / launch->dim[0] % launch->dim[1],
-             t / launch->dim[0] / launch->dim[1], w->block->id[0], w->block->id[1],
-             w->block->id[2], where);
+    thread_of(w, lane, thread);
+    check_where(w->block->launch, &w->code->ops[w->pc], where, sizeof where);
+    snprintf(text, room, "thread (%u,%u,%u) of block (%u,%u,%u) at %s", thread[0],
+             thread[1], thread[2], w->block->id[0], w->block->id[1], w->block->id[2],
+             where);
 }
 
 static void heap_malloc(struct warp *w, const struct op *op)
@@ -104,6 +112,8 @@ static void heap_malloc(struct warp *w, const struct op *op)
         who(w, l, made.made_by, sizeof made.made_by);
         sim_locate(launch, w->code, w->pc, made.made_file, sizeof made.made_file,
                    &made.made_line);
+        thread_of(w, l, made.made_thread);
+        memcpy(made.made_block, w->block->id, sizeof made.made_block);
         uint64_t bytes = syscall_arg(w, op, 0, 8, l);
         syscall_return(w, op, 8, l,
                        memory_heap_allocate(launch->memory, bytes, &made, launch->check));
