@@ -140,38 +140,48 @@ static inline bool access_aligned(const uint64_t *address, uint8_t pattern,
     return (odd & (align - 1)) == 0;
 }
 
-/* The addresses of a whole warp and what is to know of them, in one pass: true if all
- * are aligned and inside [low, low + size), with the pattern; else look closer. */
+/* The addresses of a whole warp and what is to know of them: true if all are aligned and
+ * inside [low, low + size), with the pattern; else look closer. address is filled in only
+ * for PATTERN_ANY; else just address[0]. */
 static inline bool access_scan64(const uint64_t *base, uint64_t imm, uint64_t low,
                                  uint64_t size, uint32_t bytes, uint32_t align,
                                  uint64_t *address, uint8_t *pattern)
 {
     if (size < bytes)
         return false;
-    uint64_t a = base[0] + imm, end = low + size - bytes, b = bytes;
-    address_vec first = {a, a, a, a}, expect = {a, a + b, a + 2 * b, a + 3 * b};
+    uint64_t a = base[0] + imm, end = low + size - bytes, b = bytes, c = base[0];
+    address_vec first = {c, c, c, c}, expect = {c, c + b, c + 2 * b, c + 3 * b};
     address_vec step = {4 * b, 4 * b, 4 * b, 4 * b}, more = {imm, imm, imm, imm};
     address_vec lows = {low, low, low, low}, ends = {end, end, end, end};
     address_vec differ = {0}, jump = {0}, out = {0}, odd = {0};
+    address[0] = a;
+    for (int l = 0; l < LANES; l += 4) {
+        address_vec v;
+        memcpy(&v, base + l, sizeof v);
+        differ |= v ^ first;
+        jump |= v ^ expect;
+        expect += step;
+    }
+    /* the first and the last lane stand for all */
+    bool uniform = address_or(&differ) == 0;
+    if (uniform || address_or(&jump) == 0) {
+        uint64_t last = uniform ? a : a + (LANES - 1) * b;
+        *pattern = uniform ? PATTERN_UNIFORM : PATTERN_CONSECUTIVE;
+        return a - low <= end - low && last - low <= end - low && (a & (align - 1)) == 0;
+    }
+    *pattern = PATTERN_ANY;
     for (int l = 0; l < LANES; l += 4) {
         address_vec v;
         memcpy(&v, base + l, sizeof v);
         v += more;
         memcpy(address + l, &v, sizeof v);
-        differ |= v ^ first;
-        jump |= v ^ expect;
-        expect += step;
         out |= (v - lows) | (ends - v);
         odd |= v;
     }
-    *pattern = address_or(&differ) == 0 ? PATTERN_UNIFORM
-               : address_or(&jump) == 0 ? PATTERN_CONSECUTIVE
-                                        : PATTERN_ANY;
     return (int64_t)address_or(&out) >= 0 && (address_or(&odd) & (align - 1)) == 0;
 }
 
-/* The same for 32-bit addresses in shared memory, [0, size). address is filled in only
- * for PATTERN_ANY; else just address[0]. */
+/* The same for 32-bit addresses in shared memory, [0, size). */
 typedef uint32_t offset_vec __attribute__((vector_size(32)));
 
 static inline uint32_t offset_or(const offset_vec *v)
@@ -189,26 +199,34 @@ static inline bool access_scan32(const uint32_t *base, uint32_t imm, uint32_t si
     if (size < bytes)
         return false;
     uint32_t a = base[0] + imm, end = size - bytes;
-    offset_vec zero = {0}, lane = {0, 1, 2, 3, 4, 5, 6, 7}, first = zero + a,
-               expect = lane * bytes + a;
-    offset_vec differ = {0}, jump = {0}, out = {0}, odd = {0};
+    offset_vec zero = {0}, lane = {0, 1, 2, 3, 4, 5, 6, 7}, first = zero + base[0],
+               expect = lane * bytes + base[0];
+    offset_vec differ = zero, jump = zero, out = zero, odd = zero;
+    address[0] = a;
+    for (int l = 0; l < LANES; l += 8) {
+        offset_vec v;
+        memcpy(&v, base + l, sizeof v);
+        differ |= v ^ first;
+        jump |= v ^ expect;
+        expect += 8 * bytes;
+    }
+    /* the first and the last lane stand for all */
+    bool uniform = offset_or(&differ) == 0;
+    if (uniform || offset_or(&jump) == 0) {
+        uint32_t last = uniform ? a : a + (LANES - 1) * bytes;
+        *pattern = uniform ? PATTERN_UNIFORM : PATTERN_CONSECUTIVE;
+        return a <= end && last <= end && (a & (align - 1)) == 0;
+    }
+    *pattern = PATTERN_ANY;
     for (int l = 0; l < LANES; l += 8) {
         offset_vec v;
         memcpy(&v, base + l, sizeof v);
         v += imm;
-        differ |= v ^ first;
-        jump |= v ^ expect;
-        expect += 8 * bytes;
         out |= v | (end - v);
         odd |= v;
     }
-    address[0] = a;
-    *pattern = offset_or(&differ) == 0 ? PATTERN_UNIFORM
-               : offset_or(&jump) == 0 ? PATTERN_CONSECUTIVE
-                                       : PATTERN_ANY;
-    if (*pattern == PATTERN_ANY)
-        for (int l = 0; l < LANES; l++)
-            address[l] = base[l] + imm;
+    for (int l = 0; l < LANES; l++)
+        address[l] = base[l] + imm;
     return (int32_t)offset_or(&out) >= 0 && (offset_or(&odd) & (align - 1)) == 0;
 }
 
