@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calc/tool.h"
 #include "climb.h"
 #include "cpu/isa.h"
 #include "guest.h"
@@ -271,6 +272,13 @@ int main(int argc, char **argv)
     if (!cpu_isa_check(&err))
         die(err.status, "%s", err.text);
     registry_init();
+    const struct tool *tool = tool_find(argc, argv);
+    if (tool) {
+        int status = tool->run(argc, argv, &err);
+        if (err.text[0])
+            die(status, "%s", err.text);
+        return finish(status);
+    }
     if (!options_parse(argc, argv, &options, &err))
         die(err.status, "%s", err.text);
     style_init(options.no_color);

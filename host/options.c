@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calc/tool.h"
+#include "nearest.h"
+
 struct option_row {
     const char *name;
     char letter;          /* or 0 */
@@ -407,6 +410,7 @@ void options_print_help(FILE *out)
             line = end ? end + 1 : NULL;
         }
     }
+    tools_print_help(out);
     fputs(
         "\nExit status: 0 good; 1 a wrong result or a fault found in a kernel; 2 bad "
         "usage\n"
@@ -417,52 +421,13 @@ void options_print_help(FILE *out)
 
 /* --- parsing --------------------------------------------------------------------- */
 
-/* Edit distance (Levenshtein) of two short words; neighbours swapped count two. */
-static int edit_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 40 };
-    int previous[LONGEST + 1], current[LONGEST + 1];
-    int length = (int)strlen(b);
-    if (length > LONGEST || strlen(a) > LONGEST)
-        return INT_MAX;
-    for (int j = 0; j <= length; j++)
-        previous[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        current[0] = i;
-        for (int j = 1; j <= length; j++) {
-            int best = previous[j - 1] + (a[i - 1] != b[j - 1]);
-            if (previous[j] + 1 < best)
-                best = previous[j] + 1;
-            if (current[j - 1] + 1 < best)
-                best = current[j - 1] + 1;
-            current[j] = best;
-        }
-        memcpy(previous, current, sizeof previous);
-    }
-    return previous[length];
-}
-
-const char *options_nearest(const char *text, const char *const *names, int count)
-{
-    const char *nearest = NULL;
-    int least = 4, length = (int)strlen(text);
-    for (int i = 0; i < count; i++) {
-        bool begins = length >= 3 && strncmp(text, names[i], (size_t)length) == 0;
-        int distance = begins ? 1 : edit_distance(text, names[i]);
-        if (distance < least && distance < length) {
-            least = distance;
-            nearest = names[i];
-        }
-    }
-    return nearest;
-}
-
 static bool unknown_option(const char *shown, const char *name, struct error *err)
 {
-    const char *names[ROWS];
+    const char *names[ROWS + TOOLS_MAX];
     for (int i = 0; i < ROWS; i++)
         names[i] = rows[i].name;
-    const char *nearest = options_nearest(name, names, ROWS);
+    int count = ROWS + tools_names(names + ROWS);
+    const char *nearest = name_nearest(name, names, count);
     if (nearest)
         return error_set(err, EXIT_USAGE,
                          "there is no option `%.60s`: did you mean --%s?", shown,

@@ -60,7 +60,4 @@ bool options_parse(int argc, char **argv, struct options *options, struct error 
 void options_free(struct options *options);
 void options_print_help(FILE *out);
 
-/* The name in `names` that is closest to `text`, NULL if none is close. */
-const char *options_nearest(const char *text, const char *const *names, int count);
-
 #endif
