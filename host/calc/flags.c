@@ -148,11 +148,12 @@ enum flags_read flags_parse(int argc, char **argv, const struct flag_table *tabl
     bool no_color = false;
     if (word_count)
         *word_count = 0;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(table);
             return FLAGS_HELP;
         }
+    for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--no-color") == 0) {
             no_color = true;
         } else if (strncmp(argv[i], "--", 2) == 0) {

@@ -12,7 +12,7 @@ static const struct tool tools[] = {
 
 enum { TOOLS = sizeof tools / sizeof *tools };
 
-_Static_assert(TOOLS <= TOOLS_MAX, "raise TOOLS_MAX");
+_Static_assert(sizeof tools / sizeof *tools <= TOOLS_MAX, "raise TOOLS_MAX");
 
 /* "--gpus", "--gpus=..." */
 static bool is_option(const char *word, const char *name)
