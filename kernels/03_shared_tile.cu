@@ -11,7 +11,8 @@
  *          shared memory one cell of a_tile (broadcast, 1 wavefront when alone) and
  *          a row of b_tile (1 wavefront). Per tile it loads two global rows of 32
  *          floats: 4 sectors a request.
- *          Global load requests 2 m n k / 32 / 32, no bank conflicts.
+ *          Global load requests 2 m n k / 32 / 32, no bank conflicts. ptxas makes four
+ *          cells of a_tile one 128-bit load (2 wavefronts): 1.5 m n k / 32 wavefronts.
  * Limit    two shared loads for one multiply-add: the shared-memory pipe. Next: more
  *          outputs a thread, held in registers.
  */

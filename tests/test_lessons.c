@@ -55,6 +55,9 @@ Test(lessons, lesson_3_one_request_for_thirty_two)
     run_rung("shared_tile", &r);
     cr_expect_eq(coalesced.counters.global_ld_requests, 8388608);
     cr_expect_eq(r.counters.global_ld_requests, 262144);
+    cr_expect_eq(4 * r.counters.shared_ld_requests, 5 * CUBE / 32);
+    cr_expect_eq(4 * r.counters.shared_merged, 3 * CUBE / 32);
+    cr_expect_eq(2 * r.counters.shared_ld_wavefronts, 3 * CUBE / 32);
     cr_expect_eq(r.counters.shared_ld_wavefronts, r.counters.shared_ld_wavefronts_ideal);
     cr_expect_eq(r.counters.shared_st_wavefronts, r.counters.shared_st_wavefronts_ideal);
     cr_expect_eq(r.bound_by, SIM_BOUND_SHARED, "%s", sim_bound_name(r.bound_by));
@@ -100,8 +103,8 @@ Test(lessons, lessons_4_and_5_wavefronts_a_step)
     static const struct {
         const char *name;
         uint64_t outputs, wavefronts, ideal;
-    } cases[] = {{"register_tile_1d", 8, 9, 9},
-                 {"register_tile_2d", 64, 48, 16},
+    } cases[] = {{"register_tile_1d", 8, 5, 5},
+                 {"register_tile_2d", 64, 20, 12},
                  {"vector_loads", 64, 12, 12}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct result r;
@@ -114,8 +117,8 @@ Test(lessons, lessons_4_and_5_wavefronts_a_step)
         cr_expect_eq(r.counters.shared_st_wavefronts,
                      r.counters.shared_st_wavefronts_ideal, "%s", cases[i].name);
     }
-    cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 256 * 9, 37748736);
-    cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 2048 * 48, 25165824);
+    cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 256 * 5, 20971520);
+    cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 2048 * 20, 10485760);
     cr_expect_eq((uint64_t)1024 * 1024 * 1024 / 2048 * 12, 6291456);
 }
 

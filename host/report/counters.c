@@ -66,6 +66,8 @@ static const struct counter {
      "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"},
     {"L1 hit rate of global loads", SHARE, FIELD(l1_sector_hits), FIELD(l1_sectors),
      MODELLED, "l1tex__t_sector_hit_rate.pct"},
+    {"shared: merged as ptxas does", COUNT, FIELD(shared_merged), 0, EXACT,
+     "accesses of PTX counted as part of a 64- or 128-bit one"},
     {"shared loads: wavefronts", COUNT, FIELD(shared_ld_wavefronts), 0, EXACT,
      "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"},
     {"  of these, bank conflicts", EXCESS, FIELD(shared_ld_wavefronts),
@@ -274,7 +276,8 @@ static void print_legend(FILE *out, const bool *named)
     fputc('\n', out);
     print_labelled(
         out, "how",
-        "exact: for the PTX that ran (machine code may merge or reorder loads). "
+        "exact: for the PTX that ran, neighbouring accesses to shared memory merged as "
+        "ptxas does. "
         "modelled: by a documented model of the caches. estimated: a guess with "
         "a stated rule.");
 }

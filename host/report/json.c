@@ -153,6 +153,7 @@ static const struct {
     COUNTER(async_wavefronts_ideal),
     COUNTER(l1_sectors),
     COUNTER(l1_sector_hits),
+    COUNTER(shared_merged),
     COUNTER(shared_ld_requests),
     COUNTER(shared_ld_wavefronts),
     COUNTER(shared_ld_wavefronts_ideal),

@@ -408,10 +408,33 @@ static void add_shared(struct sim_counters *c, enum access_kind kind, uint32_t w
     }
 }
 
+/* An access that stands for its neighbours too (merge.c): as wide as all of them. */
+static struct access widen(const struct access *a, uint64_t *address)
+{
+    struct access wide = *a;
+    uint64_t window = ~(uint64_t)(a->op->merged - 1);
+    wide.bytes = a->op->merged;
+    for (int l = 0; l < LANES; l++)
+        if (a->pattern != PATTERN_UNIFORM || l == __builtin_ctz(a->mask))
+            address[l] = a->address[l] & window;
+    wide.address = address;
+    return wide;
+}
+
 static void shared_access(struct counts *n, const struct warp *w, const struct access *a,
                           uint32_t index)
 {
+    uint64_t address[LANES];
+    struct access wide;
     uint32_t wavefronts, ideal;
+    if (a->op->merged == MERGED_AWAY) {
+        n->c.shared_merged++;
+        return;
+    }
+    if (a->op->merged != 0 && a->pattern != PATTERN_CONSECUTIVE) {
+        wide = widen(a, address);
+        a = &wide;
+    }
     uint32_t words = a->bytes <= 4 ? 1 : a->bytes / 4u;
     if (a->pattern == PATTERN_CONSECUTIVE) {
         wavefronts = ideal = words;

@@ -381,6 +381,7 @@ static struct code *decode_function(struct decode_whole *whole,
         good = liveness_place(&dec);
     }
     if (good) {
+        merge_shared(&dec);
         patch_ops(&dec);
         if (whole->env->follow_values)
             check_follow_values(&dec);

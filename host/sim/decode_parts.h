@@ -78,5 +78,9 @@ void code_free_one(struct code *code);
 /* Set first/last of every register value, then place all values; fills
  * code->frame_bytes, preset, sregs, live_registers. False after decode_fail: too many. */
 bool liveness_place(struct decoder *dec);
+/* Per instruction: does a basic block begin there? [insn_count + 1], free it. */
+uint8_t *decode_block_starts(const struct ptx_function *f);
+/* Fill in op->merged. Rows must still be numbers of values. */
+void merge_shared(struct decoder *dec);
 
 #endif

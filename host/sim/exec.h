@@ -101,11 +101,13 @@ struct op {
     uint8_t order;   /* enum op_order of a memory instruction or fence */
     uint8_t swaps;   /* compares and swaps: atom.cas */
     uint8_t scope;   /* enum op_scope */
+    uint8_t merged;  /* counted as an access of so many bytes, or MERGED_AWAY */
     uint32_t flops;  /* floating-point operations of a full warp */
     uint32_t pc;     /* own index in code->ops */
     uint32_t target; /* branch target */
 };
 #define NO_GUARD 0xffffffffu
+enum { MERGED_AWAY = 255 }; /* another op's count contains it: merge.c */
 
 /* A function ready to run. Immutable during a launch. */
 struct code {

@@ -8,7 +8,11 @@ static void fill_site(const struct launch *launch, const struct code *code, uint
                       const struct op_counts *o, struct sim_site *site)
 {
     sim_locate(launch, code, pc, site->file, sizeof site->file, &site->line);
-    snprintf(site->text, sizeof site->text, "%s", code->function->insns[pc].text);
+    if (code->ops[pc].merged != 0)
+        snprintf(site->text, sizeof site->text, "%.60s, merged to %d bytes",
+                 code->function->insns[pc].text, code->ops[pc].merged);
+    else
+        snprintf(site->text, sizeof site->text, "%s", code->function->insns[pc].text);
     site->shared = o->shared;
     site->store = o->store;
     site->bytes = o->bytes;

@@ -55,9 +55,8 @@ static bool ends_block(const struct ptx_insn *in)
            strcmp(in->base, "ret") == 0 || strcmp(in->base, "exit") == 0;
 }
 
-static void find_blocks(struct flow *flow)
+uint8_t *decode_block_starts(const struct ptx_function *f)
 {
-    const struct ptx_function *f = flow->dec->function;
     int count = f->insn_count;
     uint8_t *starts = xcalloc((size_t)count + 1, 1);
     starts[0] = 1;
@@ -72,6 +71,13 @@ static void find_blocks(struct flow *flow)
     for (int i = 0; i < f->table_count; i++)
         for (int k = 0; k < f->tables[i].count; k++)
             starts[f->tables[i].target[k]] = 1;
+    return starts;
+}
+
+static void find_blocks(struct flow *flow)
+{
+    int count = flow->dec->function->insn_count;
+    uint8_t *starts = decode_block_starts(flow->dec->function);
     flow->block_of = xmalloc(((size_t)count + 1) * sizeof *flow->block_of);
     for (int i = 0; i < count; i++) {
         flow->block_count += starts[i];

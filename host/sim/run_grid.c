@@ -195,6 +195,8 @@ static void sum_ops(const struct launch *launch, const struct worker *worker,
             const struct op *op = &code->ops[i];
             uint64_t executed = worker->executed[code->base + i];
             uint64_t lanes = worker->threads[code->base + i];
+            if (op->merged == MERGED_AWAY)
+                continue;
             total->inst_executed += executed;
             total->thread_inst_executed += lanes;
             total->pipe[op->pipe] += executed;

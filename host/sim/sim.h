@@ -118,6 +118,7 @@ struct sim_counters {
     uint64_t async_requests, async_sectors; /* cp.async */
     uint64_t async_wavefronts, async_wavefronts_ideal;
     uint64_t l1_sectors, l1_sector_hits; /* loads, modelled */
+    uint64_t shared_merged; /* accesses of PTX that ptxas makes part of a wider one */
     uint64_t shared_ld_requests, shared_ld_wavefronts, shared_ld_wavefronts_ideal;
     uint64_t shared_st_requests, shared_st_wavefronts, shared_st_wavefronts_ideal;
     uint64_t ldmatrix_requests, ldmatrix_wavefronts; /* of shared_ld */
@@ -177,7 +178,8 @@ const struct sim_report *sim_last_report(void);
  * of shared memory; ideal: what as many bytes would need if lanes lay side by side
  * (Nsight Compute: L2 theoretical sectors, shared wavefronts ideal). */
 struct sim_site {
-    char file[256], text[96]; /* source, and the PTX instruction */
+    char file[256], text[96]; /* source, and the PTX instruction; "..., merged to 16
+                                 bytes" if ptxas makes it and neighbours one access */
     int line;
     bool shared, store;
     uint32_t bytes; /* a lane */
