@@ -20,7 +20,8 @@ V ?= 0
 
 RUNGS_GPU := $(sort $(wildcard kernels/[0-9]*_*.cu))
 RUNGS_CPU := $(sort $(wildcard kernels/[0-9]*_*.c))
-EXERCISES := $(sort $(wildcard lessons/*/exercise.cu))
+LESSON_KERNELS := $(sort $(wildcard lessons/*/*.cu))
+SOLUTIONS = $(patsubst tests/solutions/%.inc,$(KERNEL_BUILD)/%_solution.cu,$(sort $(wildcard tests/solutions/*.inc)))
 WRONG := $(sort $(wildcard tests/wrong/*.cu))
 PLANTED := $(sort $(wildcard tests/mutants/*.cu tests/tricky/*.cu))
 HOST_SOURCES := $(filter-out host/main.c host/build/%.c host/sim/ops_%.c,\
@@ -29,6 +30,7 @@ OPS_SOURCES := $(filter-out host/sim/ops_families.c,$(wildcard host/sim/ops_*.c)
 TEST_SOURCES := $(sort $(wildcard tests/test_*.c)) tests/forms.c
 number = $(shell echo $(patsubst %_,%,$(firstword $(subst _,_ ,$(notdir $(1))))) | sed 's/^0*//')
 LESSONS := $(sort $(foreach f,$(RUNGS_GPU) $(wildcard lessons/*),$(call number,$(f))))
+own = $(wildcard lessons/$(1)_*/*.cu lessons/0$(1)_*/*.cu)
 upto = $(foreach f,$(2),$(if $(shell [ $(call number,$(f)) -le $(1) ] && echo y),$(f)))
 
 # --- compilers ------------------------------------------------------------------
@@ -72,7 +74,7 @@ endif
 # --- objects --------------------------------------------------------------------
 
 stem = $(basename $(notdir $(1)))
-image_stem = $(if $(filter %/exercise.cu,$(1)),$(notdir $(patsubst %/,%,$(dir $(1))))_exercise,$(call stem,$(1)))
+image_stem = $(if $(filter lessons/%,$(1)),$(notdir $(patsubst %/,%,$(dir $(1))))_)$(call stem,$(1))
 image_objects = $(foreach f,$(1),$(BUILD)/images/$(call image_stem,$(f)).o)
 cpu_objects = $(foreach f,$(1),$(foreach i,$(ISAS),$(BUILD)/cpu/$(call stem,$(f)).$(i).o))
 OPS_OBJECTS := $(foreach f,$(OPS_SOURCES),$(foreach i,$(OPS_ISAS),$(BUILD)/ops/$(call stem,$(f)).$(i).o))
@@ -81,7 +83,7 @@ TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/%.o)
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJECTS = $(filter $(BUILD)/host/sim/% $(BUILD)/ops/%,$(HOST_OBJECTS)) \
     $(addprefix $(BUILD)/host/,error.o output_file.o bench/npy.o bench/matrix.o)
-MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o planted.o)
+MADE_TEST_OBJECTS := $(addprefix $(BUILD)/tests/,wrong.o planted_images.o planted.o solved.o)
 
 # --- targets --------------------------------------------------------------------
 
@@ -183,9 +185,14 @@ define image_rule
 $(KERNEL_BUILD)/$(call image_stem,$(1)).image: $(1) kernels/kernel.h $(if $(filter $(PLANTED),$(1)),tests/planted.h) $(wildcard kernels/clang/*) \
     host/build/compile_kernel.sh $(KERNEL_BUILD)/compiler
 	$(call say,$(notdir $(KERNEL_CC)),$(1))sh host/build/compile_kernel.sh $(KERNEL_CC) $(1) $$@ \
-	    $(if $(filter tests/%,$(1)),ptx $(if $(filter $(PLANTED),$(1)),80))
+	    $(if $(filter tests/% %_solution.cu,$(1)),ptx $(if $(filter $(PLANTED),$(1)),80))
 endef
-$(foreach f,$(RUNGS_GPU) $(EXERCISES) $(WRONG) $(PLANTED),$(eval $(call image_rule,$(f))))
+$(foreach f,$(RUNGS_GPU) $(LESSON_KERNELS) $(WRONG) $(PLANTED) $(SOLUTIONS),$(eval $(call image_rule,$(f))))
+
+# An exercise with its gap filled.
+$(KERNEL_BUILD)/%_solution.cu: lessons/%/exercise.cu tests/solutions/%.inc tests/solutions/fill_in.awk
+	@mkdir -p $(@D)
+	$(Q)awk -v with=tests/solutions/$*.inc -f tests/solutions/fill_in.awk $< > $@
 
 $(BUILD)/bin2c: host/build/bin2c.c
 	@mkdir -p $(@D)
@@ -236,8 +243,8 @@ $(BUILD)/run.$(1): $(BUILD)/host/main.o $(HOST_OBJECTS) $(BUILD)/registry.$(1).o
     $(call image_objects,$(2)) $(call cpu_objects,$(3))
 	$(call say,link,$$@)$(CC) $$(ALL_CFLAGS) $$^ -o $$@ $(LDLIBS)
 endef
-$(foreach n,$(LESSONS),$(eval $(call run_rules,$(n),$(call upto,$(n),$(RUNGS_GPU) $(EXERCISES)),$(call upto,$(n),$(RUNGS_CPU)),$(n))))
-$(eval $(call run_rules,all,$(RUNGS_GPU) $(EXERCISES),$(RUNGS_CPU),$(lastword $(shell printf '%s\n' $(LESSONS) | sort -n))))
+$(foreach n,$(LESSONS),$(eval $(call run_rules,$(n),$(call upto,$(n),$(RUNGS_GPU)) $(call own,$(n)),$(call upto,$(n),$(RUNGS_CPU)),$(n))))
+$(eval $(call run_rules,all,$(RUNGS_GPU) $(LESSON_KERNELS),$(RUNGS_CPU),$(lastword $(shell printf '%s\n' $(LESSONS) | sort -n))))
 
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
@@ -251,6 +258,10 @@ $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJECTS)
 $(BUILD)/tests/wrong.c: $(WRONG) host/build/registry.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)sh host/build/registry.sh wrong 0 none 0 $(WRONG) > $@
+
+$(BUILD)/tests/solved.c: $(SOLUTIONS) host/build/registry.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)sh host/build/registry.sh solved 0 none 0 $(SOLUTIONS) > $@
 
 $(BUILD)/tests/planted_images.c: $(PLANTED) host/build/registry.sh Makefile
 	@mkdir -p $(@D)
@@ -268,15 +279,15 @@ $(BUILD)/tests/fake_libcuda.so: tests/fake_libcuda.c
 	$(Q)$(CC) $(BASE) -O1 -fPIC -shared $< -o $@
 
 $(BUILD)/tests/run_tests: $(TEST_OBJECTS) $(HOST_OBJECTS) $(BUILD)/registry.all.o $(MADE_TEST_OBJECTS) \
-    $(call image_objects,$(RUNGS_GPU) $(EXERCISES) $(WRONG) $(PLANTED)) $(call cpu_objects,$(RUNGS_CPU))
+    $(call image_objects,$(RUNGS_GPU) $(LESSON_KERNELS) $(WRONG) $(PLANTED) $(SOLUTIONS)) $(call cpu_objects,$(RUNGS_CPU))
 	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ -lcriterion $(LDLIBS)
 
 $(BUILD)/tests/gpu_conformance: $(BUILD)/tests/gpu_conformance.o $(BUILD)/tests/forms.o $(HOST_OBJECTS) \
-    $(BUILD)/registry.all.o $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU))
+    $(BUILD)/registry.all.o $(call image_objects,$(RUNGS_GPU) $(LESSON_KERNELS)) $(call cpu_objects,$(RUNGS_CPU))
 	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LDLIBS)
 
 $(BUILD)/tests/bench_sim: $(BUILD)/tests/bench/bench_sim.o $(HOST_OBJECTS) $(BUILD)/registry.all.o \
-    $(call image_objects,$(RUNGS_GPU) $(EXERCISES)) $(call cpu_objects,$(RUNGS_CPU))
+    $(call image_objects,$(RUNGS_GPU) $(LESSON_KERNELS)) $(call cpu_objects,$(RUNGS_CPU))
 	$(call say,link,$@)$(CC) $(ALL_CFLAGS) $^ -o $@ $(LDLIBS)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

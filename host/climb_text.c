@@ -215,6 +215,17 @@ void climb_print_tables(const struct climb *climb)
         print_one_table(climb, s->cpu[0], true);
 }
 
+/* Once for those who have not begun, with how to see it fail. */
+static void print_gap(const struct climb *climb)
+{
+    const struct rung *gap = climb->selection->gap;
+    if (gap)
+        print_labelled(climb->text, "exercise",
+                       "(yours): not filled in yet. Look for FILL IN at %.80s:%d, then "
+                       "make lesson%d && ./run",
+                       gap->image->origin, gap->image->gap_line, rung_lesson(gap));
+}
+
 void climb_print_notes(const struct climb *climb)
 {
     for (int i = 0; i < climb->row_count; i++)
@@ -228,6 +239,7 @@ void climb_print_notes(const struct climb *climb)
         print_labelled(climb->text, "note", "%s", climb->selection->note);
     for (int i = 0; i < climb->note_count; i++)
         print_labelled(climb->text, "note", "%s", climb->notes[i]);
+    print_gap(climb);
 }
 
 /* --- GPU against CPU ---------------------------------------------------------------- */

@@ -7,11 +7,18 @@
 
 #include "cpu/rung.h"
 
-/* A compiled kernels/NN_name.cu (or lessons/NN_name/exercise.cu). */
+enum image_kind {
+    IMAGE_RUNG,     /* kernels/NN_name.cu */
+    IMAGE_EXERCISE, /* lessons/NN_name/exercise.cu, shown as "exercise (yours)" */
+    IMAGE_VARIANT   /* lessons/NN_name/other.cu: runs only if it is named */
+};
+
+/* A compiled .cu file. */
 struct gpu_image {
-    const char *stem;          /* "03_shared_tile" */
-    const char *origin;        /* "kernels/03_shared_tile.cu" */
-    int is_exercise;           /* shown as "exercise (yours)" */
+    const char *stem;   /* "03_shared_tile", "03_shared_tile_exercise" */
+    const char *origin; /* "kernels/03_shared_tile.cu" */
+    enum image_kind kind;
+    int gap_line; /* of an exercise: the line that still says FILL IN; 0 = none does */
     const unsigned char *data; /* fatbin, or PTX text when made by clang */
     size_t size;
 };

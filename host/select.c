@@ -30,14 +30,25 @@ static struct unit_text rung_stem(const struct rung *rung)
     return stem;
 }
 
+static bool is_variant(const struct rung *rung)
+{
+    return rung->image && rung->image->kind == IMAGE_VARIANT;
+}
+
+/* An exercise as it came, not filled in: it runs only if it is named. */
+static bool is_gap(const struct rung *rung)
+{
+    return rung->is_exercise && rung->image->gap_line > 0;
+}
+
 static bool matches(const struct rung *rung, const char *wish)
 {
     char *end = NULL;
     long number = strtol(wish, &end, 10);
     if (isdigit((unsigned char)*wish) && *end == '\0')
-        return number == rung_lesson(rung) && !rung->is_exercise;
+        return number == rung_lesson(rung) && !rung->is_exercise && !is_variant(rung);
     if (strcmp(wish, "all") == 0)
-        return true;
+        return !is_gap(rung);
     if (rung->is_exercise)
         return strcmp(wish, "exercise") == 0 || strcmp(wish, rung_stem(rung).s) == 0;
     return strcmp(wish, rung_name(rung)) == 0 || strcmp(wish, rung_stem(rung).s) == 0;
@@ -51,10 +62,10 @@ static bool matches_image(const struct gpu_image *image, const char *wish)
     const char *stem = image->stem, *name = strchr(stem, '_');
     long number = strtol(wish, &end, 10);
     if (isdigit((unsigned char)*wish) && *end == '\0')
-        return number == atoi(stem) && !image->is_exercise;
+        return number == atoi(stem) && image->kind == IMAGE_RUNG;
     return strcmp(wish, "all") == 0 || strcmp(wish, stem) == 0 ||
-           (image->is_exercise ? strcmp(wish, "exercise") == 0
-                               : name && strcmp(wish, name + 1) == 0);
+           (image->kind == IMAGE_EXERCISE ? strcmp(wish, "exercise") == 0
+                                          : name && strcmp(wish, name + 1) == 0);
 }
 
 bool rungs_asked_for(const struct gpu_image *image, const struct options *o)
@@ -121,7 +132,8 @@ static int highest_lesson(const struct rung_list *list)
 {
     int highest = 0;
     for (int i = 0; list && i < list->count; i++)
-        if (!list->rungs[i].is_exercise && rung_lesson(&list->rungs[i]) > highest)
+        if (!list->rungs[i].is_exercise && !is_variant(&list->rungs[i]) &&
+            rung_lesson(&list->rungs[i]) > highest)
             highest = rung_lesson(&list->rungs[i]);
     return highest;
 }
@@ -198,18 +210,29 @@ static bool no_lesson(int lesson, const struct rung_list *gpu,
                      lesson);
 }
 
+/* The lesson's exercise, where it still is to be filled in. */
+static const struct rung *find_gap(const struct rung_list *gpu, int lesson)
+{
+    for (int i = 0; gpu && i < gpu->count; i++)
+        if (is_gap(&gpu->rungs[i]) && rung_lesson(&gpu->rungs[i]) == lesson)
+            return &gpu->rungs[i];
+    return NULL;
+}
+
 static bool select_lesson(const struct rung_list *gpu, const struct rung_list *cpu,
                           int lesson, struct selection *s, struct error *err)
 {
     bool all_cpu = gpu == NULL;
     for (int own = 0; gpu && own < gpu->count; own++) {
         const struct rung *of_lesson = &gpu->rungs[own];
-        if (rung_lesson(of_lesson) != lesson)
+        if (rung_lesson(of_lesson) != lesson || is_gap(of_lesson) ||
+            is_variant(of_lesson))
             continue;
         all_cpu = all_cpu || of_lesson->info.in == KERNEL_F32;
         for (int i = 0; i < gpu->count; i++) {
             const struct rung *rung = &gpu->rungs[i];
             if (rung_lesson(rung) <= lesson && rungs_same_kind(rung, of_lesson) &&
+                !is_variant(rung) && !is_gap(rung) &&
                 (!rung->is_exercise || rung_lesson(rung) == lesson))
                 add(s->gpu, &s->gpu_count, rung);
         }
@@ -221,6 +244,7 @@ static bool select_lesson(const struct rung_list *gpu, const struct rung_list *c
         if (rung_lesson(&cpu->rungs[i]) <= lesson &&
             (all_cpu || &cpu->rungs[i] == baseline))
             add(s->cpu, &s->cpu_count, &cpu->rungs[i]);
+    s->gap = find_gap(gpu, lesson);
     return true;
 }
 

@@ -12,11 +12,12 @@ struct selection {
     int gpu_count;
     const struct rung *cpu[SELECTED_MAX]; /* by lesson */
     int cpu_count;
-    char note[300]; /* what was left out and why, or "" */
+    char note[300];         /* what was left out and why, or "" */
+    const struct rung *gap; /* the lesson's exercise, not filled in yet, or NULL */
 };
 
-/* Default: the lesson's own rungs, and those before it that use the same unit
- * and input type, and the CPU rungs up to it; where the inputs are not FP32,
+/* Default: the lesson's own rungs and its exercise, once that is filled in; the rungs
+ * before it that use the same unit and input type; and the CPU rungs up to it; where the inputs are not FP32,
  * of the CPU rungs only the last, as a baseline. `gpu` is NULL if only the CPU
  * runs. */
 bool rungs_select(const struct rung_list *gpu, const struct rung_list *cpu,

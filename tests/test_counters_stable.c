@@ -21,14 +21,16 @@ static int run_rungs(int threads, struct size size, struct left *left, int most)
     fixture_open("a100", threads, &device);
     cr_assert(rungs_load(&device, &list, &err), "%s", err.text);
     cr_assert_leq(list.count, most);
-    int count = list.count;
-    for (int i = 0; i < count; i++) {
+    int count = 0;
+    for (int i = 0; i < list.count; i++) {
         struct result r;
+        if (list.rungs[i].is_exercise) /* wrong as it comes */
+            continue;
         fixture_bench(&device, &list.rungs[i], size, &r);
         cr_assert_eq(r.verdict.kind, VERDICT_PASS, "%s, %d threads: %s",
                      list.rungs[i].info.name, threads, r.verdict.reason);
         cr_assert(r.has_counters);
-        left[i] = (struct left){r.verdict, r.counters, r.time_ms};
+        left[count++] = (struct left){r.verdict, r.counters, r.time_ms};
         result_free(&r);
     }
     rungs_free(&list);

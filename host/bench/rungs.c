@@ -97,8 +97,9 @@ static void read_table(const struct device *device, const struct gpu_image *imag
     }
     for (size_t i = 0; i < count; i++) {
         char why[200];
-        struct rung rung = {
-            .info = infos[i], .image = image, .is_exercise = image->is_exercise != 0};
+        struct rung rung = {.info = infos[i],
+                            .image = image,
+                            .is_exercise = image->kind == IMAGE_EXERCISE};
         if (!info_valid(&infos[i], why, sizeof why))
             add_broken(list, image, EXIT_OURS, why);
         else

@@ -330,7 +330,8 @@ static void decide(const struct rules *rules, const struct findings *f, struct v
                  "%zu of %zu cells are NaN or Inf: C[%zu][%zu] is %g, %.9g is right%s",
                  f->not_finite, f->cells, v->row, v->col, v->got, v->want,
                  p->beta == 0 && f->not_finite == f->cells
-                     ? "; C held NaN before: is it read although beta is 0?"
+                     ? "; C held NaN before: is it read although beta is 0, or a "
+                       "tile read before it is written?"
                      : "");
     } else if (f->too_far > 0) {
         double looser =

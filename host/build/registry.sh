@@ -22,9 +22,22 @@ rungs="$*"
 
 # kernels/03_shared_tile.cu -> 03_shared_tile; lessons/03_x/exercise.cu -> 03_x_exercise
 stem_of() {
+    stem=$(basename "${1%.*}")
     case $1 in
-    */exercise.cu) echo "$(basename "$(dirname "$1")")_exercise" ;;
-    *) basename "${1%.*}" ;;
+    lessons/*) echo "$(basename "$(dirname "$1")")_$stem" ;;
+    *) echo "$stem" ;;
+    esac
+}
+
+# Its enum image_kind and the line of an exercise that is still to be filled in.
+kind_of() {
+    case $1 in
+    */exercise.cu)
+        gap=$(grep -n 'FILL IN' "$1" | head -n 1 | cut -d: -f1)
+        echo "IMAGE_EXERCISE, ${gap:-0}"
+        ;;
+    lessons/*) echo "IMAGE_VARIANT, 0" ;;
+    *) echo "IMAGE_RUNG, 0" ;;
     esac
 }
 
@@ -45,12 +58,10 @@ count=0
 echo "struct gpu_image ${prefix}_images[] = {"
 for source in $sources; do
     stem=$(stem_of "$source")
-    exercise=0
-    case $source in */exercise.cu) exercise=1 ;; esac
-    echo "    {\"$stem\", \"$source\", $exercise, image_$stem, 0},"
+    echo "    {\"$stem\", \"$source\", $(kind_of "$source"), image_$stem, 0},"
     count=$((count + 1))
 done
-[ $count -gt 0 ] || echo "    {0, 0, 0, 0, 0},"
+[ $count -gt 0 ] || echo "    {0, 0, IMAGE_RUNG, 0, 0, 0},"
 echo "};"
 echo "const int ${prefix}_image_count = $count;"
 

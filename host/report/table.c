@@ -266,6 +266,9 @@ static void print_failure(FILE *out, const struct row *row)
                    *kind && r->fault_count == 0 && *reason ? ": " : "",
                    r->fault_count > 0 ? "" : reason);
     print_faults(out, r);
+    if (r->rung.is_exercise && r->rung.image->gap_line > 0)
+        print_labelled(out, "", "not filled in yet: see FILL IN at %.80s:%d",
+                       r->rung.image->origin, r->rung.image->gap_line);
 }
 
 void table_print(FILE *out, const struct table *table)
