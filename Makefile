@@ -63,6 +63,8 @@ OPS_ISAS := v1
 endif
 # Without errno and traps the loops over lanes can be made of blends.
 OPS_FLAGS := -O3 -fno-math-errno -fno-trapping-math
+# Vectors wider than the instruction set's stay inside inline functions.
+OPS_WARN := -Wno-psabi
 
 ifeq ($(V),0)
 Q := @
@@ -225,7 +227,7 @@ $(foreach i,$(ISAS),$(eval $(call isa_rules,$(i))))
 define ops_rules
 $(BUILD)/ops/%.$(1).o: host/sim/%.c
 	@mkdir -p $$(@D)
-	$(call say,$(notdir $(CC)),$$< $(1))$(CC) $$(ALL_CFLAGS) $(OPS_FLAGS) $(ISA_$(1)) \
+	$(call say,$(notdir $(CC)),$$< $(1))$(CC) $$(ALL_CFLAGS) $(OPS_WARN) $(OPS_FLAGS) $(ISA_$(1)) \
 	    -DOPS_ISA=$(1) -include host/sim/ops_isa.h -c $$< -o $$@
 endef
 $(foreach i,$(OPS_ISAS),$(eval $(call ops_rules,$(i))))

@@ -142,6 +142,13 @@ static uint64_t near_bfloat(uint64_t r)
     return r >> 63 ? r : (r & 0x807f807f) | 0x3f003f00 | (r >> 20 & 0x00800080);
 }
 
+/* Sizes between 2^-50 and 2^14: far apart, and none near the ends of the range. */
+static uint64_t wide_bfloat(uint64_t r)
+{
+    uint64_t low = 77 + (r >> 20 & 63), high = 77 + (r >> 26 & 63);
+    return (r & 0x807f807f) | low << 7 | high << 23;
+}
+
 #define H1 "d=h a=h"
 #define H2 "d=h a=h b=h"
 #define H3 "d=h a=h b=h c=h"
@@ -159,6 +166,8 @@ static const struct ops_case cases[] = {
     {"fma.rn.f16 d, a, b, c;", H3, fma_h, NULL},
     {"fma.rn.bf16 d, a, b, c;", H3, fma_b, near_bfloat},
     {"fma.rn.bf16 d, a, b, c;", H3, fma_b, NULL},
+    {"fma.rn.bf16 d, a, b, c;", H3, fma_b, wide_bfloat},
+    {"mul.rn.bf16 d, a, b;", H2, mul_b, wide_bfloat},
     {"fma.rn.relu.f16 d, a, b, c;", H3, fma_h_relu, near_half},
     {"fma.rn.relu.bf16 d, a, b, c;", H3, fma_b_relu, near_bfloat},
     {"fma.rn.sat.f16 d, a, b, c;", H3, fma_h_sat, near_half},

@@ -1,13 +1,14 @@
 /* ops_half.c - f16, bf16 and their pairs (PTX ISA 9.0, 9.7.4).
  *
  * An operation is done in FP32 or FP64 and rounded once to 16 bits. Sums of two fit
- * FP32 well enough for that: it has more than twice the bits plus two. Products and
- * fma go through FP64, where a product is exact, and are rounded to odd on the way, so
- * that the last rounding is the only one that counts.
+ * FP32 well enough for that: it has more than twice the bits plus two; so do products of
+ * FP16 values. Sums of three are rounded to odd on the way, so that the last rounding is
+ * the only one that counts. BF16 reaches as far as FP32: near its ends FP64 is used.
  *
  * All executors compute both halves of a 32-bit lane; op->imm keeps the low one of a
  * single value. */
 #include "approx.h"
+#include "half_row.h"
 #include "ops.h"
 
 enum {
@@ -42,33 +43,84 @@ static inline uint32_t half_out(uint32_t f32_bits, bool bf, int flags)
     return h;
 }
 
-static inline uint32_t half_add(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+/* --- arithmetic, eight values at a time ------------------------------------------------ */
+
+/* Subnormals to zero, signs kept. */
+static inline half_bits halves_flushed(half_bits h, bool bf)
 {
+    const uint16_t exponent = bf ? 0x7f80 : 0x7c00;
+    half_bits tiny = (half_bits)((h & exponent) == 0);
+    return h & ((tiny & 0x8000) | ~tiny);
+}
+
+static inline half_floats halves_in(const uint16_t *from, bool bf, int flags)
+{
+    half_bits h;
+    memcpy(&h, from, sizeof h);
+    if (flags & HALF_FTZ)
+        h = halves_flushed(h, bf);
+    return bf ? bfloat_wide(h) : half_wide(h);
+}
+
+static inline void halves_out(uint16_t *to, half_floats f, bool bf, int flags)
+{
+    const uint16_t infinity = bf ? 0x7f80 : 0x7c00, one = bf ? 0x3f80 : 0x3c00;
+    half_bits h = bf ? bfloat_narrow(f) : half_narrow(f);
+    half_bits nan = (half_bits)((h & 0x7fff) > infinity);
+    if (flags & HALF_FTZ)
+        h = halves_flushed(h, bf);
+    if (flags & HALF_SAT) {
+        half_bits negative = (half_bits)((h & 0x8000) != 0), large = (half_bits)(h > one);
+        h = (((h & ~large) | (one & large)) & ~negative) & ~nan;
+    }
+    if (flags & HALF_RELU)
+        h &= ~(half_bits)((h & 0x8000) != 0);
+    memcpy(to, &h, sizeof h);
+}
+
+/* One product or sum of BF16 values at the ends of its range. */
+static inline float wild_product(float a, float b)
+{
+    return bits_to_f32(f64_to_f32_odd((double)a * (double)b));
+}
+static inline float wild_fma(float a, float b, float c)
+{
+    return bits_to_f32(f64_to_f32_odd(f64_add_odd((double)a * (double)b, (double)c)));
+}
+
+static inline half_floats halves_add(half_floats a, half_floats b, half_floats c, bool bf)
+{
+    (void)c, (void)bf;
+    return a + b;
+}
+static inline half_floats halves_sub(half_floats a, half_floats b, half_floats c, bool bf)
+{
+    (void)c, (void)bf;
+    return a - b;
+}
+static inline half_floats halves_mul(half_floats a, half_floats b, half_floats c, bool bf)
+{
+    half_floats product = a * b;
     (void)c;
-    return half_out(f32_to_bits(half_in(a, bf, flags) + half_in(b, bf, flags)), bf,
-                    flags);
+    if (bf && half_any(half_wild(a) | half_wild(b)))
+        for (int i = 0; i < HALVES; i++)
+            product[i] = wild_product(a[i], b[i]);
+    return product;
 }
-static inline uint32_t half_sub(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
+static inline half_floats halves_fma(half_floats a, half_floats b, half_floats c, bool bf)
 {
-    (void)c;
-    return half_out(f32_to_bits(half_in(a, bf, flags) - half_in(b, bf, flags)), bf,
-                    flags);
+    half_floats product = a * b;
+    if (bf && half_any(half_wild(a) | half_wild(b) | half_wild(c))) {
+        half_floats sum = c;
+        for (int i = 0; i < HALVES; i++)
+            sum[i] = wild_fma(a[i], b[i], c[i]);
+        return sum;
+    }
+    return half_sum_odd(product, c);
 }
-static inline uint32_t half_mul(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
-{
-    (void)c;
-    float x = half_in(a, bf, flags), y = half_in(b, bf, flags);
-    uint32_t bits = bf ? f64_to_f32_odd((double)x * (double)y) : f32_to_bits(x * y);
-    return half_out(bits, bf, flags);
-}
-/* FP16: 53 bits hold all of the sum that can matter. BF16 reaches further. */
-static inline uint32_t half_fma(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
-{
-    double x = (double)half_in(a, bf, flags), y = (double)half_in(b, bf, flags);
-    double z = (double)half_in(c, bf, flags);
-    double sum = bf ? f64_add_odd(x * y, z) : x * y + z;
-    return half_out(f64_to_f32_odd(sum), bf, flags);
-}
+
+/* --- functions, one value at a time ----------------------------------------------------- */
+
 static inline uint32_t half_ex2(uint32_t a, uint32_t b, uint32_t c, bool bf, int flags)
 {
     (void)b, (void)c;
@@ -126,6 +178,15 @@ static inline uint32_t half_max(uint32_t a, uint32_t b, uint32_t c, bool bf, int
     return half_pick(a, b, bf, flags, true);
 }
 
+/* A row of results to the active lanes. */
+static inline void put_halves(struct warp *w, const struct op *op, const uint16_t *from)
+{
+    uint32_t lanes[LANES], *d = row32(w, op->d), keep = (uint32_t)op->imm;
+    memcpy(lanes, from, sizeof lanes);
+    for (int l = 0; l < LANES; l++)
+        d[l] = w->mask >> l & 1 ? lanes[l] & keep : d[l];
+}
+
 /* Two formats, each without and with modifiers. */
 #define HALF_FORM(name, form, bf, flags)                            \
     LANEWISE(name, uint32_t, uint32_t,                              \
@@ -137,16 +198,37 @@ static inline uint32_t half_max(uint32_t a, uint32_t b, uint32_t c, bool bf, int
     HALF_FORM(form##_f16x, form, false, op->flags) \
     HALF_FORM(form##_bf16, form, true, 0)          \
     HALF_FORM(form##_bf16x, form, true, op->flags)
-HALF_OP(half_add)
-HALF_OP(half_sub)
-HALF_OP(half_mul)
-HALF_OP(half_fma)
 HALF_OP(half_neg)
 HALF_OP(half_abs)
 HALF_OP(half_min)
 HALF_OP(half_max)
 HALF_OP(half_ex2)
 HALF_OP(half_tanh)
+
+/* The same for arithmetic. */
+#define HALVES_FORM(name, form, bf, flags)                                            \
+    static void name(struct warp *w, const struct op *op)                             \
+    {                                                                                 \
+        const uint16_t *a = (const uint16_t *)(const void *)row32(w, op->s[0]);       \
+        const uint16_t *b = (const uint16_t *)(const void *)row32(w, op->s[1]);       \
+        const uint16_t *c = (const uint16_t *)(const void *)row32(w, op->s[2]);       \
+        uint16_t out[2 * LANES];                                                      \
+        for (int i = 0; i < 2 * LANES; i += HALVES)                                   \
+            halves_out(out + i,                                                       \
+                       form(halves_in(a + i, bf, flags), halves_in(b + i, bf, flags), \
+                            halves_in(c + i, bf, flags), bf),                         \
+                       bf, flags);                                                    \
+        put_halves(w, op, out);                                                       \
+    }
+#define HALVES_OP(form)                              \
+    HALVES_FORM(form##_f16, form, false, 0)          \
+    HALVES_FORM(form##_f16x, form, false, op->flags) \
+    HALVES_FORM(form##_bf16, form, true, 0)          \
+    HALVES_FORM(form##_bf16x, form, true, op->flags)
+HALVES_OP(halves_add)
+HALVES_OP(halves_sub)
+HALVES_OP(halves_mul)
+HALVES_OP(halves_fma)
 
 #define FORMS(form)                   \
     {                                 \
@@ -160,11 +242,11 @@ static const struct {
     exec_fn *fn[2][2]; /* [bf16][modifiers] */
     int flops;         /* a value */
 } half_rows[] = {
-    {"add", FORMS(half_add), 1}, {"sub", FORMS(half_sub), 1},
-    {"mul", FORMS(half_mul), 1}, {"fma", FORMS(half_fma), 2},
-    {"neg", FORMS(half_neg), 0}, {"abs", FORMS(half_abs), 0},
-    {"min", FORMS(half_min), 0}, {"max", FORMS(half_max), 0},
-    {"ex2", FORMS(half_ex2), 1}, {"tanh", FORMS(half_tanh), 1},
+    {"add", FORMS(halves_add), 1}, {"sub", FORMS(halves_sub), 1},
+    {"mul", FORMS(halves_mul), 1}, {"fma", FORMS(halves_fma), 2},
+    {"neg", FORMS(half_neg), 0},   {"abs", FORMS(half_abs), 0},
+    {"min", FORMS(half_min), 0},   {"max", FORMS(half_max), 0},
+    {"ex2", FORMS(half_ex2), 1},   {"tanh", FORMS(half_tanh), 1},
 };
 
 static bool decode_half(struct decoder *dec, const struct ptx_insn *in,

@@ -40,21 +40,29 @@ static void print_figure(const char *what, double *figures, int count, const cha
 
 /* --- instructions ------------------------------------------------------------------------- */
 
-/* A loop of one instruction, UNROLLED times; %r20 is the address of its shared data. */
+/* A loop of one instruction, UNROLLED times; %r20 is the address of its shared data, made
+ * so that nothing is known of its alignment: else the loads would count as one. */
+#define UNKNOWN "xor.b32 %r22, %r0, %r0;\nadd.u32 %r20, %r20, %r22;\n"
 static const struct micro {
     const char *what, *address, *instruction, *bar;
 } micros[] = {
     {"FMA, FP32", "", "fma.rn.f32 %f1, %f2, %f3, %f1;", ">= 40"},
     {"addition, 32 bits", "", "add.u32 %r1, %r2, %r3;", ">= 40"},
     {"FMA, FP16 x 2", "", "fma.rn.f16x2 %r1, %r2, %r3, %r1;", ">= 40"},
+    {"addition, FP16 x 2", "", "add.f16x2 %r1, %r2, %r3;", ">= 40"},
+    {"maximum, FP16 x 2", "", "max.f16x2 %r1, %r2, %r3;", ">= 40"},
+    {"FMA, BF16 x 2", "", "fma.rn.bf16x2 %r1, %r2, %r3, %r1;", ""},
+    {"FP16 to FP32", "", "cvt.f32.f16 %f1, %h1;", ""},
+    {"FP32 to FP16", "", "cvt.rn.f16.f32 %h1, %f1;", ""},
     {"division, 32 bits", "", "div.u32 %r1, %r2, %r3;", ""},
-    {"shared load, one address", "mov.u32 %r20, tile;", "ld.shared.f32 %f1, [%r20];",
-     ">= 40"},
-    {"shared load, side by side", "mov.u32 %r20, tile;\nmad.lo.u32 %r20, %r0, 4, %r20;",
+    {"shared load, one address", "mov.u32 %r20, tile;\n" UNKNOWN,
+     "ld.shared.f32 %f1, [%r20];", ">= 40"},
+    {"shared load, side by side",
+     "mov.u32 %r20, tile;\nmad.lo.u32 %r20, %r0, 4, %r20;\n" UNKNOWN,
      "ld.shared.f32 %f1, [%r20];", ">= 40"},
     {"shared load, scattered",
      "mov.u32 %r20, tile;\nmul.lo.u32 %r21, %r0, 2654435761;\nand.b32 %r21, %r21, 2044;\n"
-     "add.u32 %r20, %r20, %r21;",
+     "add.u32 %r20, %r20, %r21;\n" UNKNOWN,
      "ld.shared.f32 %f1, [%r20];", ">= 8"},
     {"global load, side by side", "", "ld.global.f32 %f1, [%rd1];", ""},
     {"mma.sync m16n8k16, FP16 to FP32", "",
@@ -77,12 +85,14 @@ static char *micro_text(const struct micro *m)
         ".version 8.0\n.target sm_80\n.address_size 64\n"
         ".shared .align 16 .b8 tile[8192];\n"
         ".visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<30>;\n"
-        ".reg .f32 %%f<9>;\n.reg .b64 %%rd<4>;\nmov.u32 %%r0, %%tid.x;\n"
+        ".reg .f32 %%f<9>;\n.reg .b16 %%h<2>;\n.reg .b64 %%rd<4>;\nmov.u32 %%r0, "
+        "%%tid.x;\n"
         "ld.param.u64 %%rd0, [p];\nmad.wide.u32 %%rd1, %%r0, 4, %%rd0;\n"
-        "mov.b32 %%r1, 1;\nmov.b32 %%r2, 2;\nmov.b32 %%r3, 3;\nmov.b32 %%r4, 4;\n"
+        "mov.b32 %%r1, 0x3c003c00;\nmov.b32 %%r2, 0x3c003a00;\n"
+        "mov.b32 %%r3, 0x34003400;\nmov.b32 %%r4, 4;\n"
         "mov.b32 %%r5, 5;\nmov.b32 %%r6, 6;\nmov.f32 %%f1, 0f3f800000;\n"
         "mov.f32 %%f2, 0f3f800000;\nmov.f32 %%f3, 0f00000000;\n"
-        "mov.f32 %%f4, 0f00000000;\n%s\nmov.u32 %%r9, 0;\n$turn:\n",
+        "mov.f32 %%f4, 0f00000000;\nmov.b16 %%h1, 15360;\n%s\nmov.u32 %%r9, 0;\n$turn:\n",
         m->address);
     for (int i = 0; i < UNROLLED; i++)
         used += snprintf(text + used, (size_t)((1 << 16) - used), "%s\n", m->instruction);
