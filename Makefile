@@ -121,7 +121,7 @@ test: ## build and run the Criterion tests
 
 bench: ## how fast the simulator is, beside what it is meant to reach
 	$(SUB) $(BUILD)/tests/bench_sim
-	$(Q)$(BUILD)/tests/bench_sim
+	$(Q)$(BUILD)/tests/bench_sim $(BENCH_FLAGS)
 
 gpu-conformance: ## the PTX cases on the GPU here, bit for bit against the simulator
 	$(SUB) $(BUILD)/tests/gpu_conformance

@@ -11,6 +11,10 @@
 #include "memory.h"
 #include "ops.h"
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 /* Where the lanes' data lies. host + offset[l], unless `scattered`: then each lane
  * has its own pointer, lane[l]. */
 struct resolved {
@@ -57,6 +61,19 @@ static inline uint64_t address_or(const address_vec *v)
     return (*v)[0] | (*v)[1] | (*v)[2] | (*v)[3];
 }
 
+/* All 32 bytes of it. */
+static inline bool vector_is_zero(const void *v)
+{
+#if defined(__AVX__)
+    __m256i all = _mm256_loadu_si256((const __m256i *)v);
+    return _mm256_testz_si256(all, all);
+#else
+    address_vec all;
+    memcpy(&all, v, sizeof all);
+    return address_or(&all) == 0;
+#endif
+}
+
 static inline uint8_t access_pattern(const uint64_t *address, uint32_t mask,
                                      uint32_t bytes)
 {
@@ -72,9 +89,9 @@ static inline uint8_t access_pattern(const uint64_t *address, uint32_t mask,
         jump |= v ^ expect;
         expect += step;
     }
-    return address_or(&differ) == 0                      ? PATTERN_UNIFORM
-           : mask == FULL_MASK && address_or(&jump) == 0 ? PATTERN_CONSECUTIVE
-                                                         : PATTERN_ANY;
+    return vector_is_zero(&differ)                      ? PATTERN_UNIFORM
+           : mask == FULL_MASK && vector_is_zero(&jump) ? PATTERN_CONSECUTIVE
+                                                        : PATTERN_ANY;
 }
 
 static inline void access_notify(struct warp *w, const struct op *op, uint8_t space,
@@ -163,8 +180,8 @@ static inline bool access_scan64(const uint64_t *base, uint64_t imm, uint64_t lo
         expect += step;
     }
     /* the first and the last lane stand for all */
-    bool uniform = address_or(&differ) == 0;
-    if (uniform || address_or(&jump) == 0) {
+    bool uniform = vector_is_zero(&differ);
+    if (uniform || vector_is_zero(&jump)) {
         uint64_t last = uniform ? a : a + (LANES - 1) * b;
         *pattern = uniform ? PATTERN_UNIFORM : PATTERN_CONSECUTIVE;
         return a - low <= end - low && last - low <= end - low && (a & (align - 1)) == 0;
@@ -211,8 +228,8 @@ static inline bool access_scan32(const uint32_t *base, uint32_t imm, uint32_t si
         expect += 8 * bytes;
     }
     /* the first and the last lane stand for all */
-    bool uniform = offset_or(&differ) == 0;
-    if (uniform || offset_or(&jump) == 0) {
+    bool uniform = vector_is_zero(&differ);
+    if (uniform || vector_is_zero(&jump)) {
         uint32_t last = uniform ? a : a + (LANES - 1) * bytes;
         *pattern = uniform ? PATTERN_UNIFORM : PATTERN_CONSECUTIVE;
         return a <= end && last <= end && (a & (align - 1)) == 0;

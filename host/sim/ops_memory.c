@@ -168,6 +168,30 @@ static void ld_shared(struct warp *w, const struct op *op)
 {
     access_space(w, op, PTX_SHARED, ACCESS_LOAD);
 }
+/* One word a lane: what matmuls do most, with nothing else in the way. */
+static void ld_shared_word(struct warp *w, const struct op *op)
+{
+    uint64_t *address = w->worker->address;
+    const uint8_t *shared = w->block->shared;
+    uint8_t pattern;
+    if (w->mask != FULL_MASK ||
+        !access_scan32(row32(w, op->s[0]), (uint32_t)op->imm, w->block->shared_bytes, 4,
+                       4, address, &pattern)) {
+        ld_shared(w, op);
+        return;
+    }
+    access_notify(w, op, PTX_SHARED, ACCESS_LOAD, 4, pattern, address);
+    const uint32_t *from = (const uint32_t *)(const void *)(shared + address[0]);
+    uint32_t *d = row32(w, op->list[0]), value = *from;
+    if (pattern == PATTERN_CONSECUTIVE)
+        memcpy(d, from, sizeof value * LANES);
+    else if (pattern == PATTERN_UNIFORM)
+        for (int l = 0; l < LANES; l++)
+            d[l] = value;
+    else
+        for (int l = 0; l < LANES; l++)
+            d[l] = *(const uint32_t *)(const void *)(shared + address[l]);
+}
 static void ld_local(struct warp *w, const struct op *op)
 {
     access_space(w, op, PTX_LOCAL, ACCESS_LOAD);
@@ -393,7 +417,12 @@ static bool decode_ldst(struct decoder *dec, const struct ptx_insn *in,
     }
     if (op->fn == NULL)
         return decode_fail(dec, "nothing can be stored there");
-    return found || decode_address(dec, address, mods->space, op);
+    if (!found && !decode_address(dec, address, mods->space, op))
+        return false;
+    if (op->fn == ld_shared && op->d2 == MOVE_WORDS && op->count == 1 &&
+        op->flags == OP_BASE32)
+        op->fn = ld_shared_word;
+    return true;
 }
 
 static bool decode_prefetch(struct decoder *dec, const struct ptx_insn *in,

@@ -29,6 +29,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Only figures whose name contains this. */
+static const char *wanted = "";
+
 static void print_figure(const char *what, double *figures, int count, const char *unit,
                          const char *bar)
 {
@@ -113,6 +116,8 @@ static void must(CUresult result, const char *what)
 
 static void bench_micro(const struct micro *m)
 {
+    if (strstr(m->what, wanted) == NULL)
+        return;
     const struct cuda_api *cu = sim_driver();
     double figures[RUNS];
     char *text = micro_text(m);
@@ -178,6 +183,8 @@ static void bench_matmul(const char *name, size_t size, int threads, const char 
     char what[80];
     snprintf(what, sizeof what, "%s %zu^3, %d thread%s", name, size, threads,
              threads > 1 ? "s" : "");
+    if (strstr(what, wanted) == NULL)
+        return;
     for (int i = 0; i < RUNS; i++)
         figures[i] = run_rung(name, size, threads, false);
     print_figure(what, figures, RUNS, "s", bar);
@@ -189,6 +196,8 @@ static void bench_checks(const char *name, size_t size)
     double figures[RUNS];
     char what[80];
     snprintf(what, sizeof what, "%s %zu^3: all checks / none", name, size);
+    if (strstr(what, wanted) == NULL)
+        return;
     for (int i = 0; i < RUNS; i++) {
         double plain = run_rung(name, size, 1, false);
         figures[i] = run_rung(name, size, 1, true) / plain;
@@ -269,8 +278,9 @@ static void bench_sparse(void)
     configure(0, false);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    wanted = argc > 1 ? argv[1] : "";
     char candidates[80];
     const struct peak_row *row = peak_find("a100", candidates, sizeof candidates);
     if (row == NULL || !peak_sim_spec(row, &card))
@@ -287,7 +297,9 @@ int main(void)
     bench_checks("shared_tile", 256);
     bench_checks("register_tile_2d", 256);
     bench_checks("warp_tile", 256);
-    bench_load();
-    bench_sparse();
+    if (*wanted == '\0') {
+        bench_load();
+        bench_sparse();
+    }
     return 0;
 }
