@@ -18,8 +18,10 @@ V ?= 0
 
 # --- what there is --------------------------------------------------------------
 
-RUNGS_GPU := $(sort $(wildcard kernels/[0-9]*_*.cu))
-RUNGS_CPU := $(sort $(wildcard kernels/[0-9]*_*.c))
+# The kernels of lesson 0 are no rungs: every ./run has them, and no list shows them.
+MACHINE := kernels/00_machine
+RUNGS_GPU := $(filter-out $(MACHINE).cu,$(sort $(wildcard kernels/[0-9]*_*.cu)))
+RUNGS_CPU := $(filter-out $(MACHINE).c,$(sort $(wildcard kernels/[0-9]*_*.c)))
 LESSON_KERNELS := $(sort $(wildcard lessons/*/*.cu))
 SOLUTIONS = $(patsubst tests/solutions/%.inc,$(KERNEL_BUILD)/%_solution.cu,$(sort $(wildcard tests/solutions/*.inc)))
 WRONG := $(sort $(wildcard tests/wrong/*.cu))
@@ -28,7 +30,7 @@ HOST_SOURCES := $(filter-out host/main.c host/build/%.c host/sim/ops_%.c,\
     $(wildcard host/*.c host/*/*.c)) host/sim/ops_families.c
 OPS_SOURCES := $(filter-out host/sim/ops_families.c,$(wildcard host/sim/ops_*.c))
 TEST_SOURCES := $(sort $(wildcard tests/test_*.c)) tests/forms.c
-number = $(shell echo $(patsubst %_,%,$(firstword $(subst _,_ ,$(notdir $(1))))) | sed 's/^0*//')
+number = $(shell echo $(patsubst %_,%,$(firstword $(subst _,_ ,$(notdir $(1))))) | sed 's/^0*\(.\)/\1/')
 LESSONS := $(sort $(foreach f,$(RUNGS_GPU) $(wildcard lessons/*),$(call number,$(f))))
 own = $(wildcard lessons/$(1)_*/*.cu lessons/0$(1)_*/*.cu)
 upto = $(foreach f,$(2),$(if $(shell [ $(call number,$(f)) -le $(1) ] && echo y),$(f)))
@@ -80,7 +82,8 @@ image_stem = $(if $(filter lessons/%,$(1)),$(notdir $(patsubst %/,%,$(dir $(1)))
 image_objects = $(foreach f,$(1),$(BUILD)/images/$(call image_stem,$(f)).o)
 cpu_objects = $(foreach f,$(1),$(foreach i,$(ISAS),$(BUILD)/cpu/$(call stem,$(f)).$(i).o))
 OPS_OBJECTS := $(foreach f,$(OPS_SOURCES),$(foreach i,$(OPS_ISAS),$(BUILD)/ops/$(call stem,$(f)).$(i).o))
-HOST_OBJECTS := $(HOST_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/peaks_table.o $(OPS_OBJECTS)
+HOST_OBJECTS := $(HOST_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/peaks_table.o $(OPS_OBJECTS) \
+    $(call image_objects,$(MACHINE).cu) $(call cpu_objects,$(MACHINE).c)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/%.o)
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJECTS = $(filter $(BUILD)/host/sim/% $(BUILD)/ops/%,$(HOST_OBJECTS)) \
@@ -184,12 +187,12 @@ $(KERNEL_BUILD)/compiler: FORCE
 
 # One image a .cu file, shared by all builds of the host.
 define image_rule
-$(KERNEL_BUILD)/$(call image_stem,$(1)).image: $(1) kernels/kernel.h $(if $(filter $(PLANTED),$(1)),tests/planted.h) $(wildcard kernels/clang/*) \
+$(KERNEL_BUILD)/$(call image_stem,$(1)).image: $(1) $(wildcard kernels/*.h) $(if $(filter $(PLANTED),$(1)),tests/planted.h) $(wildcard kernels/clang/*) \
     host/build/compile_kernel.sh $(KERNEL_BUILD)/compiler
 	$(call say,$(notdir $(KERNEL_CC)),$(1))sh host/build/compile_kernel.sh $(KERNEL_CC) $(1) $$@ \
 	    $(if $(filter tests/% %_solution.cu,$(1)),ptx $(if $(filter $(PLANTED),$(1)),80))
 endef
-$(foreach f,$(RUNGS_GPU) $(LESSON_KERNELS) $(WRONG) $(PLANTED) $(SOLUTIONS),$(eval $(call image_rule,$(f))))
+$(foreach f,$(MACHINE).cu $(RUNGS_GPU) $(LESSON_KERNELS) $(WRONG) $(PLANTED) $(SOLUTIONS),$(eval $(call image_rule,$(f))))
 
 # An exercise with its gap filled.
 $(KERNEL_BUILD)/%_solution.cu: lessons/%/exercise.cu tests/solutions/%.inc tests/solutions/fill_in.awk
@@ -223,6 +226,9 @@ $(BUILD)/cpu/%.$(1).o: kernels/%.c
 	    -DRUNG_SYMBOL=cpu_rung_$$*_$(1) -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rules,$(i))))
+
+# Its multiply-adds are meant to become one instruction where the CPU has it.
+$(BUILD)/cpu/00_machine.%.o: ALL_CFLAGS += -ffp-contract=fast
 
 define ops_rules
 $(BUILD)/ops/%.$(1).o: host/sim/%.c
